@@ -1,1 +1,25 @@
-//! Placeholder.
+//! The step machine: what a program does next, given what it has been told. No clock, no randomness, no files, no network:
+//! every value that it reads arrives as an event, so the driver and replay are two callers of the same function.
+//!
+//! ```text
+//! Sample -> Trial -> lanes: step(linked, sample, lane, event) -> (lane, effects)
+//!              ^                                                      |
+//!              +---- answer(lane, Answer) <---- the caller <---- Ask --+
+//! ```
+
+mod ask;
+mod lane;
+mod linked;
+mod outcome;
+mod scope;
+mod step;
+mod trial;
+mod view;
+
+pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, ToolCall, Usage};
+pub use lane::{Effect, Event, GraphRef, Lane};
+pub use linked::Linked;
+pub use outcome::{Call, Outcome, ScoreRow};
+pub use scope::{Sample, Snapshot};
+pub use step::step;
+pub use trial::{LaneId, Pending, Trial};

@@ -1,0 +1,210 @@
+//! Control-flow graphs: nodes, typed edges, regions.
+//!
+//! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
+//! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
+
+use std::sync::Arc;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use crate::node::{Jump, Node, Port};
+use crate::span::Origin;
+use crate::ty::Type;
+
+/// A node of one graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A node in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// What it does.
+    pub node: Node,
+    /// Its name, made of the names and steps of the task; unique within the graph. Positions are made of it.
+    pub path: Arc<str>,
+    /// The header of the region that it is in.
+    pub region: Option<NodeId>,
+    /// Where the task says so.
+    pub origin: Origin,
+}
+
+/// A slot: a variable of a lane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The type of its values.
+    pub ty: Type,
+}
+
+/// A control-flow graph. Made by [`GraphBuilder`]; whether it is legal is [`crate::verify`]'s question.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// Its name: of a solve graph, what samples name; of a score graph, the scorer.
+    pub name: Arc<str>,
+    /// Its slots.
+    pub slots: Vec<Slot>,
+    digraph: DiGraph<Placed, (Port, Jump)>,
+}
+
+impl Graph {
+    /// All nodes, by number.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeId, &Placed)> {
+        self.digraph.raw_nodes().iter().enumerate().map(|(at, node)| (id_of(NodeIndex::new(at)), &node.weight))
+    }
+
+    /// A node.
+    pub fn get(&self, id: NodeId) -> Option<&Placed> {
+        self.digraph.node_weight(index_of(id))
+    }
+
+    /// The first node, which is the entry; none in an empty graph.
+    pub fn entry(&self) -> Option<NodeId> {
+        self.digraph.node_indices().next().map(id_of)
+    }
+
+    /// Where a port leads.
+    pub fn follow(&self, from: NodeId, port: Port) -> Option<(Jump, NodeId)> {
+        let found = self.digraph.edges(index_of(from)).find(|edge| edge.weight().0 == port)?;
+        Some((found.weight().1, id_of(found.target())))
+    }
+
+    /// The out-edges of a node, by port.
+    pub fn edges(&self, from: NodeId) -> Vec<(Port, Jump, NodeId)> {
+        let edges = self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())));
+        let mut edges: Vec<_> = edges.collect();
+        edges.sort_unstable();
+        edges
+    }
+
+    /// The number of a slot.
+    pub fn slot(&self, name: &str) -> Option<usize> {
+        self.slots.iter().position(|slot| &*slot.name == name)
+    }
+
+    /// The headers around a node, the innermost first.
+    pub fn regions(&self, id: NodeId) -> Vec<NodeId> {
+        let mut found: Vec<NodeId> = Vec::new();
+        let mut next = self.get(id).and_then(|placed| placed.region);
+        while let Some(header) = next
+            && !found.contains(&header)
+        {
+            found.push(header);
+            next = self.get(header).and_then(|placed| placed.region);
+        }
+        found
+    }
+
+    /// Whether a node is inside a map.
+    pub fn in_map(&self, id: NodeId) -> bool {
+        self.regions(id).iter().any(|&header| self.get(header).is_some_and(|h| matches!(h.node, Node::Map { .. })))
+    }
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |ids: (NodeId, &Placed), theirs: (NodeId, &Placed)| ids.1 == theirs.1 && self.edges(ids.0) == other.edges(theirs.0);
+        self.name == other.name
+            && self.slots == other.slots
+            && self.nodes().len() == other.nodes().len()
+            && self.nodes().zip(other.nodes()).all(|(a, b)| same(a, b))
+    }
+}
+
+fn id_of(index: NodeIndex) -> NodeId {
+    NodeId(u32::try_from(index.index()).unwrap_or(u32::MAX))
+}
+
+fn index_of(id: NodeId) -> NodeIndex {
+    NodeIndex::new(id.0 as usize)
+}
+
+/// Makes a graph: nodes first, in any order, then their edges.
+#[derive(Clone, Debug, Default)]
+pub struct GraphBuilder {
+    slots: Vec<Slot>,
+    nodes: Vec<Placed>,
+    edges: Vec<(NodeId, Port, Jump, NodeId)>,
+}
+
+impl GraphBuilder {
+    /// Declares a slot; once a name.
+    pub fn slot(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Arc<str> {
+        let name = name.into();
+        if !self.slots.iter().any(|slot| slot.name == name) {
+            self.slots.push(Slot { name: name.clone(), ty });
+        }
+        name
+    }
+
+    /// Whether a slot of that name is declared.
+    pub fn has_slot(&self, name: &str) -> bool {
+        self.slots.iter().any(|slot| &*slot.name == name)
+    }
+
+    /// Whether a node of that path is there.
+    pub fn has_path(&self, path: &str) -> bool {
+        self.nodes.iter().any(|placed| &*placed.path == path)
+    }
+
+    /// Adds a node. The header of its region must have been added before.
+    pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
+        self.nodes.push(Placed { node, path: path.into(), region, origin });
+        NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// The ports of a node that was added.
+    pub fn ports(&self, id: NodeId) -> &'static [Port] {
+        self.nodes.get(id.0 as usize).map_or(&[], |placed| placed.node.ports())
+    }
+
+    /// Adds an edge.
+    pub fn connect(&mut self, from: NodeId, port: Port, jump: Jump, to: NodeId) {
+        self.edges.push((from, port, jump, to));
+    }
+
+    /// The graph, numbered in the order of the text form. Edges to nodes that are not there are left out, and regions that
+    /// are not there become the outermost: verification then names the node.
+    pub fn finish(self, name: impl Into<Arc<str>>) -> Graph {
+        let order = self.order();
+        let mut new = vec![NodeIndex::end(); self.nodes.len()];
+        for (at, &old) in order.iter().enumerate() {
+            if let Some(place) = new.get_mut(old) {
+                *place = NodeIndex::new(at);
+            }
+        }
+        let renumber = |id: NodeId| new.get(id.0 as usize).copied().filter(|index| *index != NodeIndex::end());
+        let mut digraph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
+        for &old in &order {
+            if let Some(placed) = self.nodes.get(old) {
+                let region = placed.region.and_then(renumber).map(id_of);
+                digraph.add_node(Placed { region, ..placed.clone() });
+            }
+        }
+        for (from, port, jump, to) in self.edges {
+            if let (Some(from), Some(to)) = (renumber(from), renumber(to)) {
+                digraph.add_edge(from, to, (port, jump));
+            }
+        }
+        Graph { name: name.into(), slots: self.slots, digraph }
+    }
+
+    /// Headers before their regions, siblings as they were added.
+    fn order(&self) -> Vec<usize> {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        let mut top = Vec::new();
+        for (at, placed) in self.nodes.iter().enumerate() {
+            // A header stands before its region, so no node can be inside itself.
+            let header = placed.region.map(|id| id.0 as usize).filter(|&header| header < at);
+            header.and_then(|header| children.get_mut(header)).unwrap_or(&mut top).push(at);
+        }
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut stack: Vec<usize> = top.into_iter().rev().collect();
+        while let Some(at) = stack.pop() {
+            order.push(at);
+            stack.extend(children.get(at).into_iter().flatten().rev());
+        }
+        order
+    }
+}

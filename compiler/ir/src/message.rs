@@ -1,0 +1,241 @@
+//! Messages, turns, labels, transcripts.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::key::KeyWriter;
+use crate::value::Value;
+
+/// The role whose messages begin turns.
+pub const USER: &str = "user";
+/// The role under test.
+pub const ASSISTANT: &str = "assistant";
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageKind {
+    /// An instruction that only the named role sees.
+    System {
+        /// Who sees it.
+        audience: Arc<str>,
+    },
+    /// Something said to the others.
+    Say,
+    /// A tool call.
+    Call {
+        /// The provider's id of the call.
+        id: Arc<str>,
+        /// The tool's name.
+        tool: Arc<str>,
+        /// Its arguments, as the provider wrote them: JSON text.
+        arguments: Arc<str>,
+    },
+    /// What a tool answered; the text is the result.
+    Result {
+        /// The id of the call that it answers.
+        id: Arc<str>,
+        /// The tool's name.
+        tool: Arc<str>,
+    },
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The role that it comes from.
+    pub author: Arc<str>,
+    /// What it is.
+    pub kind: MessageKind,
+    /// Its text.
+    pub text: Arc<str>,
+    /// The exchange it belongs to: 1 from the first user message on, 0 before it.
+    pub turn: u32,
+}
+
+impl Message {
+    /// As expressions and templates see it.
+    pub fn to_value(&self) -> Value {
+        let kind = match self.kind {
+            MessageKind::System { .. } => "system",
+            MessageKind::Say => "say",
+            MessageKind::Call { .. } => "call",
+            MessageKind::Result { .. } => "result",
+        };
+        Value::map([
+            ("author", Value::Str(self.author.clone())),
+            ("kind", Value::str(kind)),
+            ("text", Value::Str(self.text.clone())),
+            ("turn", Value::Int(i64::from(self.turn))),
+        ])
+    }
+
+    /// The message that stands for "nothing was said yet".
+    pub fn none() -> Self {
+        Self { author: "".into(), kind: MessageKind::Say, text: "".into(), turn: 0 }
+    }
+
+    fn is_said(&self) -> bool {
+        matches!(self.kind, MessageKind::Say)
+    }
+}
+
+/// The messages of one sample in one epoch, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversation {
+    messages: Vec<Message>,
+}
+
+impl Conversation {
+    /// Appends a message and counts its turn: what the user says begins the next one.
+    pub fn push(&mut self, author: Arc<str>, kind: MessageKind, text: Arc<str>) {
+        let begins = &*author == USER && kind == MessageKind::Say;
+        let turn = self.turn() + u32::from(begins);
+        self.messages.push(Message { author, kind, text, turn });
+    }
+
+    /// The messages.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The number of the last turn; 0 before the user spoke.
+    pub fn turn(&self) -> u32 {
+        self.messages.last().map_or(0, |message| message.turn)
+    }
+
+    /// What was said last, by anyone.
+    pub fn last(&self) -> Option<&Message> {
+        self.messages.iter().rev().find(|message| message.is_said())
+    }
+
+    /// The turns in which a role said something, in order, each once.
+    pub fn turns_of(&self, role: &str) -> Vec<u32> {
+        let mut turns: Vec<u32> =
+            self.messages.iter().filter(|m| &*m.author == role && m.is_said()).map(|m| m.turn).collect();
+        turns.dedup();
+        turns
+    }
+
+    /// What a role said in a turn, its messages joined by newlines.
+    pub fn said_in(&self, turn: u32, role: &str) -> String {
+        let said = self.messages.iter().filter(|m| m.turn == turn && &*m.author == role && m.is_said());
+        said.map(|m| &*m.text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The messages from turn `first` to turn `last`, system messages left out, each with its label: `6u`, `6a`, `6t1` and
+    /// so on. A second message of one author in a turn is `6a2`; other roles go by name, `6:critic`.
+    pub fn labelled(&self, first: u32, last: u32) -> Vec<(String, &Message)> {
+        let mut counts: Vec<(u32, String, u32)> = Vec::new();
+        let mut out = Vec::new();
+        let mut call = None;
+        for message in &self.messages {
+            let letter = match (&message.kind, &*message.author) {
+                (MessageKind::System { .. }, _) => continue,
+                (MessageKind::Call { .. } | MessageKind::Result { .. }, _) => "t".to_owned(),
+                (MessageKind::Say, USER) => "u".to_owned(),
+                (MessageKind::Say, ASSISTANT) => "a".to_owned(),
+                (MessageKind::Say, other) => format!(":{other}"),
+            };
+            // A result has the label of its call.
+            let label = if matches!(message.kind, MessageKind::Result { .. }) && call.is_some() {
+                call.clone().unwrap_or_default()
+            } else {
+                let count = match counts.iter_mut().find(|(turn, l, _)| *turn == message.turn && *l == letter) {
+                    Some((_, _, count)) => {
+                        *count += 1;
+                        *count
+                    }
+                    None => {
+                        counts.push((message.turn, letter.clone(), 1));
+                        1
+                    }
+                };
+                let number = if count > 1 || letter == "t" { count.to_string() } else { String::new() };
+                format!("{}{letter}{number}", message.turn)
+            };
+            if matches!(message.kind, MessageKind::Call { .. }) {
+                call = Some(label.clone());
+            }
+            if (first..=last).contains(&message.turn) {
+                out.push((label, message));
+            }
+        }
+        out
+    }
+
+    /// The messages from turn `first` to turn `last` as text, one label a message.
+    pub fn transcript(&self, first: u32, last: u32) -> String {
+        let mut out = String::new();
+        for (label, message) in self.labelled(first, last) {
+            let _ = match &message.kind {
+                MessageKind::Call { tool, arguments, .. } => writeln!(out, "[{label}] call of {tool}: {arguments}"),
+                MessageKind::Result { tool, .. } => writeln!(out, "[{label}] result of {tool}: {}", message.text),
+                _ => writeln!(out, "[{label}] {}: {}", message.author, message.text),
+            };
+        }
+        out
+    }
+
+    /// A hash of all messages.
+    pub fn hash_into(&self, writer: &mut KeyWriter) {
+        writer.list(self.messages.len());
+        for message in &self.messages {
+            writer.str(&message.author).str(&message.text);
+            match &message.kind {
+                MessageKind::System { audience } => writer.str("system").str(audience),
+                MessageKind::Say => writer.str("say"),
+                MessageKind::Call { id, tool, arguments } => writer.str("call").str(id).str(tool).str(arguments),
+                MessageKind::Result { id, tool } => writer.str("result").str(id).str(tool),
+            };
+        }
+    }
+}
+
+/// A fence for a text that must be told from instructions: 16 hexadecimal digits of a hash of the sample's key, hashed
+/// again until they do not occur in the text. The writer of the text does not know them; every run has the same.
+pub fn fence(sample: &str, text: &str) -> String {
+    let mut key = KeyWriter::new("aigo.fence.1").str(sample).finish();
+    loop {
+        let fence = key.hex(8);
+        if !text.contains(&fence) {
+            return fence;
+        }
+        key = KeyWriter::new("aigo.fence.1").key(&key).finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Conversation {
+        let mut c = Conversation::default();
+        let say = MessageKind::Say;
+        c.push(ASSISTANT.into(), MessageKind::System { audience: ASSISTANT.into() }, "be kind".into());
+        c.push(ASSISTANT.into(), say.clone(), "Hello!".into());
+        c.push(USER.into(), say.clone(), "hi".into());
+        let (id, tool) = (Arc::from("1"), Arc::from("f"));
+        c.push(ASSISTANT.into(), MessageKind::Call { id: Arc::clone(&id), tool: Arc::clone(&tool), arguments: "{}".into() }, "".into());
+        c.push(tool.clone(), MessageKind::Result { id, tool }, "ok".into());
+        c.push(ASSISTANT.into(), say.clone(), "done".into());
+        c.push(ASSISTANT.into(), say.clone(), "really".into());
+        c.push(USER.into(), say, "bye".into());
+        c
+    }
+
+    #[test]
+    fn turns_and_labels_count_as_the_language_says() {
+        let c = sample();
+        let labels: Vec<String> = c.labelled(0, 9).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["0a", "1u", "1t1", "1t1", "1a", "1a2", "2u"]);
+        assert_eq!((c.turns_of(ASSISTANT), c.said_in(1, ASSISTANT)), (vec![0, 1], "done\nreally".to_owned()));
+        assert_eq!(c.transcript(2, 2), "[2u] user: bye\n");
+    }
+
+    #[test]
+    fn a_fence_does_not_occur_in_its_text() {
+        let first = fence("s", "");
+        let second = fence("s", &first);
+        assert!(first != second && !first.contains(&second) && fence("s", &first) == second);
+    }
+}

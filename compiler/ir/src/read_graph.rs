@@ -1,0 +1,243 @@
+//! Graphs from their text form.
+
+use std::sync::Arc;
+
+use crate::check::CheckKind;
+use crate::graph::{Graph, GraphBuilder, NodeId};
+use crate::lines::{Cursor, ReadError, Statement};
+use crate::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
+use crate::read::{expr, ty};
+use crate::reduce::Reducer;
+use crate::schema::Schema;
+use crate::span::Origin;
+use crate::template::Template;
+
+type Read<T> = Result<T, ReadError>;
+
+/// A graph whose name is the statement's next item.
+pub(crate) fn graph(mut cursor: Cursor<'_>) -> Read<Graph> {
+    let name: Arc<str> = cursor.text("the graph's name")?.into();
+    named(&name, cursor)
+}
+
+/// The graph in the statement's block.
+pub(crate) fn named(name: &Arc<str>, cursor: Cursor<'_>) -> Read<Graph> {
+    let mut reader = Reader { builder: GraphBuilder::default(), edges: Vec::new(), count: 0 };
+    reader.block(cursor.block(), None)?;
+    cursor.finish()?;
+    reader.connect()?;
+    Ok(reader.builder.finish(name.clone()))
+}
+
+/// An edge as it stands in the text.
+struct Edge {
+    line: usize,
+    from: NodeId,
+    port: Port,
+    region: Option<NodeId>,
+    to: String,
+}
+
+struct Reader {
+    builder: GraphBuilder,
+    edges: Vec<Edge>,
+    count: u32,
+}
+
+impl Reader {
+    fn block(&mut self, statements: &[Statement], region: Option<NodeId>) -> Read<()> {
+        for statement in statements {
+            let mut line = Cursor::new(statement);
+            let word = line.word("a node or a slot")?;
+            if word == "slot" && region.is_none() {
+                let name = line.text("the slot's name")?;
+                if self.builder.has_slot(name) {
+                    return line.fail(format!("the slot `{name}` twice"));
+                }
+                self.builder.slot(name, ty(&mut line)?);
+                line.finish()?;
+            } else if word == format!("n{}", self.count) {
+                self.node(line, statement, region)?;
+            } else {
+                return line.fail(format!("`{word}` where the node `n{}` is expected: nodes are numbered in order", self.count));
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, mut line: Cursor<'_>, statement: &Statement, region: Option<NodeId>) -> Read<()> {
+        let path = line.text("the node's path")?;
+        let node = node(&mut line)?;
+        let (ports, is_header) = (node.ports(), node.is_header());
+        if line.has_block() != is_header {
+            return line.fail(if is_header { "a loop or map has a block" } else { "only a loop or map has a block" });
+        }
+        let id = self.builder.add(node, path, region, Origin::default());
+        self.count += 1;
+        for &port in ports {
+            let edge = Edge { line: statement.line, from: id, port, region, to: String::new() };
+            if port == Port::Body {
+                if !line.block().is_empty() {
+                    self.edges.push(Edge { to: format!("n{}", self.count), ..edge });
+                }
+            } else if let Some(to) = line.word_of(port.word())? {
+                self.edges.push(Edge { to: to.to_owned(), ..edge });
+            }
+        }
+        self.block(line.block(), Some(id))?;
+        line.finish()
+    }
+
+    fn connect(&mut self) -> Read<()> {
+        // `break` leads where the header's `done` leads, so the edges of headers come first.
+        let done = |edges: &[Edge], header: NodeId| {
+            edges.iter().find(|e| e.from == header && e.port == Port::Done).map(|e| (e.to.clone(), e.region))
+        };
+        for at in 0..self.edges.len() {
+            let Some(edge) = self.edges.get(at) else { break };
+            let error = |message: String| ReadError { line: edge.line, message };
+            let target = |word: &str| match word.strip_prefix('n').and_then(|n| n.parse().ok()) {
+                Some(n) if n < self.count => Ok(NodeId(n)),
+                _ => Err(error(format!("`{word}`: there is no such node"))),
+            };
+            let (jump, to) = match (edge.to.as_str(), edge.region) {
+                ("again" | "break", None) => return Err(error(format!("`{}` outside a loop or map", edge.to))),
+                ("again", Some(header)) => (Jump::Again, header),
+                ("break", Some(mut header)) => {
+                    // The `done` of a header can itself be `again` or `break` of the region around it.
+                    let mut hops = 0;
+                    let to = loop {
+                        match done(&self.edges, header) {
+                            None => return Err(error("`break` out of a region whose header has no `done`".to_owned())),
+                            Some((word, Some(outer))) if word == "again" => break outer,
+                            Some((word, Some(outer))) if word == "break" && hops < 100 => {
+                                header = outer;
+                                hops += 1;
+                            }
+                            Some((word, _)) => break target(&word)?,
+                        }
+                    };
+                    (Jump::Break, to)
+                }
+                (word, _) => (Jump::On, target(word)?),
+            };
+            self.builder.connect(edge.from, edge.port, jump, to);
+        }
+        Ok(())
+    }
+}
+
+fn node(line: &mut Cursor<'_>) -> Read<Node> {
+    let word = line.word("the node's kind")?;
+    let arc = |text: &str| -> Arc<str> { text.into() };
+    Ok(match word {
+        "append" => {
+            let (author, audience) = (arc(line.needed_text("author")?), line.text_of("for")?.map(arc));
+            let said = if let Some(text) = line.text_of("say")? {
+                Said::Template(Template::new(text))
+            } else if let Some(text) = line.text_of("text")? {
+                Said::Text(expr(line, text)?)
+            } else {
+                Said::Reply(arc(line.needed_text("reply")?))
+            };
+            Node::Append { author, audience, said }
+        }
+        "generate" => generate(line)?,
+        "branch" => Node::Branch { when: needed_expr(line, "when")? },
+        "loop" => {
+            let bound = match line.count_of("times")? {
+                Some(times) => Bound::Times(times),
+                None => Bound::Items { list: needed_expr(line, "in")?, item: arc(line.needed_text("item")?), cap: cap(line)? },
+            };
+            Node::Loop { bound, counter: arc(line.needed_text("counter")?) }
+        }
+        "map" => Node::Map {
+            list: needed_expr(line, "in")?,
+            item: arc(line.needed_text("item")?),
+            cap: cap(line)?,
+            give: arc(line.needed_text("give")?),
+            into: arc(line.needed_text("into")?),
+        },
+        "let" => Node::Let { into: arc(line.needed_text("into")?), value: needed_expr(line, "value")? },
+        "parse" => {
+            let from = arc(line.needed_text("from")?);
+            let Some(schema) = schema(line)? else { return line.fail("`schema=` is missing") };
+            Node::Parse { from, schema, into: arc(line.needed_text("into")?) }
+        }
+        "check" => check(line)?,
+        "tool" => Node::Tool { call: arc(line.needed_text("call")?), into: arc(line.needed_text("into")?) },
+        "reduce" => {
+            let (from, by) = (arc(line.needed_text("from")?), line.needed_word("by")?);
+            let Some(reducer) = Reducer::parse(by) else { return line.fail(format!("unknown reducer `{by}`")) };
+            Node::Reduce { from, reducer, into: arc(line.needed_text("into")?) }
+        }
+        "score" => {
+            let scorer = arc(line.needed_text("scorer")?);
+            let unit = match line.text_of("turn")? {
+                Some(text) => Unit::Turn(expr(line, text)?),
+                None => Unit::Conversation,
+            };
+            Node::Score { scorer, unit, from: arc(line.needed_text("from")?) }
+        }
+        "exit" => {
+            let word = line.word("the ending")?;
+            match Ending::ALL.into_iter().find(|ending| ending.word() == word) {
+                Some(ending) => Node::Exit { ending },
+                None => return line.fail(format!("unknown ending `{word}`")),
+            }
+        }
+        other => return line.fail(format!("unknown kind of node `{other}`")),
+    })
+}
+
+fn needed_expr(line: &mut Cursor<'_>, key: &str) -> Read<crate::expr::Expr> {
+    let text = line.needed_text(key)?;
+    expr(line, text)
+}
+
+fn cap(line: &mut Cursor<'_>) -> Read<u32> {
+    line.count_of("cap")?.map_or_else(|| line.fail("`cap=` is missing"), Ok)
+}
+
+fn generate(line: &mut Cursor<'_>) -> Read<Node> {
+    let role = line.needed_text("role")?.into();
+    let kind = line.needed_word("view")?;
+    let system = line.text_of("system")?.map(Template::new);
+    let view = match kind {
+        "chat" => View::Chat { system, opening: line.text_of("opening")?.map(Template::new) },
+        "text" => {
+            let question = Template::new(line.needed_text("question")?);
+            let up_to = match line.text_of("up_to")? {
+                Some(text) => Some(expr(line, text)?),
+                None => None,
+            };
+            View::Text { system, question, up_to, window: line.count_of("window")? }
+        }
+        other => return line.fail(format!("unknown view `{other}`")),
+    };
+    let schema = schema(line)?;
+    let tools = line.has_items() && line.word("`tools`")? == "tools";
+    Ok(Node::Generate { role, view, schema, tools, into: line.needed_text("into")?.into() })
+}
+
+fn schema(line: &mut Cursor<'_>) -> Read<Option<Schema>> {
+    Ok(match line.word_of("schema")? {
+        None => None,
+        Some("user_turn") => Some(Schema::UserTurn),
+        Some("verdict") => Some(Schema::Verdict(line.needed_text("of")?.into())),
+        Some(other) => return line.fail(format!("unknown schema `{other}`")),
+    })
+}
+
+fn check(line: &mut Cursor<'_>) -> Read<Node> {
+    for kind in CheckKind::ALL {
+        for (negated, prefix) in [(false, ""), (true, "not_")] {
+            if let Some(wanted) = line.text_of(&format!("{prefix}{}", kind.word()))? {
+                let wanted = Template::new(wanted);
+                let (text, turn) = (needed_expr(line, "text")?, needed_expr(line, "turn")?);
+                return Ok(Node::Check { kind, negated, wanted, text, turn, into: line.needed_text("into")?.into() });
+            }
+        }
+    }
+    line.fail("a check needs one of `contains=`, `matches=`, `equals=`, `starts_with=`, or its `not_` form")
+}

@@ -1,0 +1,247 @@
+//! The shapes of structured answers: what a role is asked for, and how its answer is read.
+
+use std::sync::Arc;
+
+use crate::message::{Conversation, MessageKind, USER};
+use crate::quote;
+use crate::value::Value;
+use crate::verdict::{Evidence, EvidenceRule, Outcome, Scale, Verdict};
+
+/// What an answer must look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schema {
+    /// What a simulated user says next: `{message, status: going | done | gave_up}`.
+    UserTurn,
+    /// A verdict of the named scorer: `{evidence, reason, score}`, on that scorer's scale.
+    Verdict(Arc<str>),
+}
+
+/// The marker by which a simulated user without structured output says that it is done.
+pub const DONE: &str = "[DONE]";
+
+/// Longest texts in a verdict, in characters. Bounded strings keep a small model from never ending.
+const REASON: i64 = 400;
+const QUOTE: i64 = 240;
+const MOST_EVIDENCE: i64 = 4;
+
+fn object(properties: Vec<(&str, Value)>) -> Value {
+    let required = properties.iter().map(|(name, _)| Value::str(*name)).collect();
+    Value::map([
+        ("type", Value::str("object")),
+        ("properties", Value::map(properties)),
+        ("required", Value::list(required)),
+        ("additionalProperties", Value::Bool(false)),
+    ])
+}
+
+fn text(longest: i64) -> Value {
+    Value::map([("type", Value::str("string")), ("maxLength", Value::Int(longest))])
+}
+
+fn one_of(ty: &str, values: Vec<Value>) -> Value {
+    Value::map([("type", Value::str(ty)), ("enum", Value::list(values))])
+}
+
+/// JSON Schema of a simulated user's turn.
+pub fn user_turn_schema() -> Value {
+    let status = ["going", "done", "gave_up"].map(Value::str).to_vec();
+    object(vec![("message", text(2000)), ("status", one_of("string", status))])
+}
+
+/// JSON Schema of a verdict: evidence, reason and score in this order, turns enumerated.
+pub fn verdict_schema(scale: &Scale, rule: EvidenceRule, labels: &[String]) -> Value {
+    let score = match scale {
+        Scale::Boolean => Value::map([("type", Value::str("boolean"))]),
+        Scale::Range(low, high) => one_of("integer", (*low..=*high).map(Value::Int).collect()),
+        Scale::Unit => Value::map([("type", Value::str("number")), ("minimum", Value::Int(0)), ("maximum", Value::Int(1))]),
+        Scale::Labels(labels) => one_of("string", labels.iter().map(|(label, _)| Value::Str(label.clone())).collect()),
+    };
+    let mut properties = Vec::new();
+    if rule != EvidenceRule::None && !labels.is_empty() {
+        let turn = one_of("string", labels.iter().map(|label| Value::str(label.as_str())).collect());
+        properties.push((
+            "evidence",
+            Value::map([
+                ("type", Value::str("array")),
+                ("maxItems", Value::Int(MOST_EVIDENCE)),
+                ("items", object(vec![("turn", turn), ("quote", text(QUOTE))])),
+            ]),
+        ));
+    }
+    properties.extend([("reason", text(REASON)), ("score", score)]);
+    object(properties)
+}
+
+/// The JSON objects in a text, first to last, those within others left out. What stands between them is passed over.
+fn objects(text: &str) -> Vec<Value> {
+    const MOST_TRIES: usize = 200;
+    let (mut found, mut from) = (Vec::new(), 0);
+    for _ in 0..MOST_TRIES {
+        let Some(at) = text.get(from..).and_then(|rest| rest.find('{')) else { break };
+        let start = from + at;
+        let mut stream = serde_json::Deserializer::from_str(text.get(start..).unwrap_or_default()).into_iter::<Value>();
+        match stream.next() {
+            Some(Ok(value)) => {
+                from = start + stream.byte_offset();
+                found.push(value);
+            }
+            _ => from = start + 1,
+        }
+    }
+    found
+}
+
+/// Reads a simulated user's turn. Without an object of the shape the whole text is the message, and the marker `[DONE]` in
+/// it means done; the text beside the marker is kept.
+pub fn read_user_turn(answer: &str) -> Value {
+    let turn = |message: &str, status: &str| Value::map([("message", Value::str(message.trim())), ("status", Value::str(status))]);
+    for value in objects(answer).iter().rev() {
+        let message = value.get("message").and_then(Value::as_str);
+        let status = value.get("status").and_then(Value::as_str).filter(|s| ["going", "done", "gave_up"].contains(s));
+        if let (Some(message), Some(status)) = (message, status) {
+            return turn(&message.replace(DONE, ""), if message.contains(DONE) { "done" } else { status });
+        }
+    }
+    turn(&answer.replace(DONE, ""), if answer.contains(DONE) { "done" } else { "going" })
+}
+
+/// What a verdict is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Contract<'c> {
+    /// The scale of its score.
+    pub scale: &'c Scale,
+    /// The least number that passes.
+    pub pass: f64,
+    /// The evidence that a failing verdict must bring.
+    pub rule: EvidenceRule,
+    /// What the quotes must be found in.
+    pub conversation: &'c Conversation,
+}
+
+/// Reads a judge's answer: the last object that has a score of the scale. What breaks the contract is an invalid verdict
+/// whose reason says what was wrong, in words that a repair call can pass on.
+pub fn read_verdict(answer: &str, contract: &Contract<'_>) -> Verdict {
+    let invalid = |why: String| Verdict::without_value(Outcome::Invalid, why);
+    let found = objects(answer);
+    if found.is_empty() {
+        return invalid("the answer has no JSON object in it".to_owned());
+    }
+    let whole = |value: &Value| match value {
+        Value::Float(x) if x.fract() == 0.0 && x.abs() < 1e9 => {
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number below 1e9")]
+            Value::Int(*x as i64)
+        }
+        other => other.clone(),
+    };
+    let fits = found.iter().rev().find_map(|object| {
+        let score = object.get("score")?;
+        let score = if matches!(contract.scale, Scale::Range(..)) { whole(score) } else { score.clone() };
+        Some((object, contract.scale.number(&score)?, score))
+    });
+    let Some((object, number, score)) = fits else {
+        let seen = found.iter().rev().find_map(|object| object.get("score"));
+        return invalid(match seen {
+            Some(score) => format!("`score` is {}, which is not on the scale {}", score.to_json(), contract.scale),
+            None => "the object has no `score`".to_owned(),
+        });
+    };
+    let reason = object.get("reason").and_then(Value::as_str).unwrap_or_default();
+    let pass = number >= contract.pass;
+    let (evidence, complaints) = read_evidence(object, contract.conversation);
+    if !pass {
+        if let Some(complaint) = complaints.into_iter().next() {
+            return invalid(complaint);
+        }
+        if let Some(lacks) = lacking(contract.rule, &evidence, contract.conversation) {
+            return invalid(lacks.to_owned());
+        }
+    }
+    Verdict { evidence, ..Verdict::scored(score, pass, reason) }
+}
+
+fn read_evidence(object: &Value, conversation: &Conversation) -> (Vec<Evidence>, Vec<String>) {
+    let (mut evidence, mut complaints) = (Vec::new(), Vec::new());
+    let messages = conversation.labelled(0, u32::MAX);
+    for item in object.get("evidence").and_then(Value::as_list).unwrap_or_default() {
+        let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (turn, quoted) = (field("turn").trim_matches(['[', ']']), field("quote"));
+        let mut named = messages.iter().filter(|(label, _)| label == turn).peekable();
+        if named.peek().is_none() {
+            complaints.push(format!("there is no message `{turn}`"));
+        } else if !quoted.is_empty() && !named.any(|(_, message)| quote::occurs(quoted, said(message))) {
+            complaints.push(format!("the message `{turn}` has no words `{}`", crate::text::excerpt(quoted, 80)));
+        } else {
+            evidence.push(Evidence { turn: turn.into(), quote: quoted.into() });
+        }
+    }
+    (evidence, complaints)
+}
+
+fn said(message: &crate::message::Message) -> &str {
+    match &message.kind {
+        MessageKind::Call { arguments, .. } => arguments,
+        _ => &message.text,
+    }
+}
+
+fn lacking(rule: EvidenceRule, evidence: &[Evidence], conversation: &Conversation) -> Option<&'static str> {
+    let messages = conversation.labelled(0, u32::MAX);
+    let by_user = |e: &Evidence| messages.iter().any(|(label, message)| **label == *e.turn && &*message.author == USER);
+    let from_user = evidence.iter().any(|e| by_user(e) && !e.quote.is_empty());
+    let from_assistant = evidence.iter().any(|e| !by_user(e) && !e.quote.is_empty());
+    match rule {
+        EvidenceRule::Commission if !from_assistant => Some("a failing score needs evidence that quotes the assistant"),
+        EvidenceRule::Pair if !(from_user && from_assistant) => {
+            Some("a failing score needs evidence that quotes the user's statement and the assistant's breach")
+        }
+        EvidenceRule::Omission if !from_user => Some("a failing score needs evidence that quotes the user's unanswered words"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::ASSISTANT;
+
+    fn conversation() -> Conversation {
+        let mut c = Conversation::default();
+        c.push(USER.into(), MessageKind::Say, "I'm on Pro".into());
+        c.push(ASSISTANT.into(), MessageKind::Say, "On Free you get two seats.".into());
+        c
+    }
+
+    fn read(rule: EvidenceRule, answer: &str) -> Verdict {
+        let contract = Contract { scale: &Scale::Range(1, 5), pass: 4.0, rule, conversation: &conversation() };
+        read_verdict(answer, &contract)
+    }
+
+    #[test]
+    fn the_last_object_on_the_scale_counts() {
+        let verdict = read(EvidenceRule::None, r#"{"score":9} Well. ```json {"reason":"ok","score":4}``` {"score": 11}"#);
+        assert_eq!((verdict.value, verdict.pass, &*verdict.reason), (Some(Value::Int(4)), Some(true), "ok"));
+    }
+
+    #[test]
+    fn a_broken_contract_is_invalid_and_says_why() {
+        let why = |rule, answer: &str| read(rule, answer).reason.to_string();
+        assert!(why(EvidenceRule::None, "No, the assistant forgot.").contains("no JSON object"));
+        assert!(why(EvidenceRule::None, r#"{"score":"4"}"#).contains("not on the scale"));
+        assert!(why(EvidenceRule::Commission, r#"{"score":1}"#).contains("quotes the assistant"));
+        assert!(why(EvidenceRule::Commission, r#"{"score":1,"evidence":[{"turn":"1a","quote":"ten seats"}]}"#).contains("no words"));
+        assert!(why(EvidenceRule::Commission, r#"{"score":1,"evidence":[{"turn":"7a","quote":"x"}]}"#).contains("no message"));
+        let pair = r#"{"score":1,"evidence":[{"turn":"1u","quote":"on Pro"},{"turn":"[1a]","quote":"on free you"}]}"#;
+        assert_eq!(read(EvidenceRule::Pair, pair).turn(), Some(1));
+        for hostile in ["{".repeat(100_000), "{\"a\":".repeat(50_000), format!("{}1", "[".repeat(9999))] {
+            assert_eq!(read(EvidenceRule::None, &hostile).outcome, Outcome::Invalid);
+        }
+    }
+
+    #[test]
+    fn a_user_turn_is_read_with_and_without_structure() {
+        let read = |text: &str| read_user_turn(text).to_json();
+        assert_eq!(read(r#"{"message":"Bye","status":"done"}"#), r#"{"message":"Bye","status":"done"}"#);
+        assert_eq!(read("Thanks! [DONE]"), r#"{"message":"Thanks!","status":"done"}"#);
+        assert_eq!(read("Hm {x}"), r#"{"message":"Hm {x}","status":"going"}"#);
+    }
+}

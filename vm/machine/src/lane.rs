@@ -1,0 +1,144 @@
+//! Lanes: what `step` advances.
+
+use std::sync::Arc;
+
+use aigo_ir::eval::Scope;
+use aigo_ir::graph::{Graph, NodeId};
+use aigo_ir::key::Key;
+use aigo_ir::message::Conversation;
+use aigo_ir::node::Ending;
+use aigo_ir::value::Value;
+
+use crate::ask::{Answer, Ask};
+use crate::outcome::ScoreRow;
+use crate::scope::{Sample, Snapshot, ambient};
+
+/// A graph of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GraphRef {
+    /// A solve graph, by its place in the program.
+    Solve(usize),
+    /// The score graph of a scorer, by its place in the program.
+    Score(usize),
+}
+
+/// A region that the lane is in.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Frame {
+    /// Its header.
+    pub(crate) header: NodeId,
+    /// Of a loop the pass, from 1; of a map the item, from 0.
+    pub(crate) number: u32,
+    /// Of a loop over items: the items.
+    pub(crate) items: Option<Arc<Vec<Value>>>,
+}
+
+/// A sequential thread of one sample, epoch and graph. Its whole state is here; lanes share only what never changes.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The graph that it runs.
+    pub graph: GraphRef,
+    /// The node that comes next or that it waits at.
+    pub(crate) cursor: NodeId,
+    /// The values of the graph's slots.
+    pub(crate) slots: Vec<Option<Value>>,
+    /// The regions that it is in, the outermost first.
+    pub(crate) frames: Vec<Frame>,
+    /// Per map around it: how many earlier items of its list equal this one.
+    pub(crate) occurrence: Vec<u32>,
+    /// The contents that it has asked for: equal ones are counted, so that repeats never collapse.
+    pub(crate) draws: Vec<Key>,
+    /// The conversation. Only a solve graph's main lane changes it.
+    pub conversation: Arc<Conversation>,
+    /// The map whose item it is; its end is the end of the lane.
+    pub(crate) item_of: Option<NodeId>,
+    /// The last node with two ways out that it passed, and the way it took.
+    pub(crate) last_fork: Option<(NodeId, aigo_ir::node::Port)>,
+    /// The scores that it passed, by node: what a later look at the graph needs.
+    pub(crate) passed: Vec<NodeId>,
+}
+
+/// What a lane is told.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// It may begin.
+    Start,
+    /// The answer to its ask.
+    Answered(Answer),
+    /// The results of its map, in item order.
+    Joined(Vec<Value>),
+}
+
+/// What a lane wants, or says.
+pub enum Effect {
+    /// It waits for an answer.
+    Ask(Box<Ask>),
+    /// It waits for the items of a map: a lane each, in item order.
+    Fork(Vec<Lane>),
+    /// A verdict for the report.
+    Score(ScoreRow),
+    /// The lane of a map's item is through, with this result.
+    Gave(Value),
+    /// The graph has ended.
+    Ended(Ending),
+    /// The task is at fault: an expression or a template has no value. The message stands alone.
+    Failed(String),
+}
+
+impl Lane {
+    /// A lane at the entry of a graph.
+    pub fn new(graph: GraphRef, shape: &Graph, conversation: Arc<Conversation>) -> Self {
+        Self {
+            graph,
+            cursor: shape.entry().unwrap_or(NodeId(0)),
+            slots: vec![None; shape.slots.len()],
+            frames: Vec::new(),
+            occurrence: Vec::new(),
+            draws: Vec::new(),
+            conversation,
+            item_of: None,
+            last_fork: None,
+            passed: Vec::new(),
+        }
+    }
+
+    /// One number per enclosing loop or map.
+    pub(crate) fn index(&self) -> Vec<u32> {
+        self.frames.iter().map(|frame| frame.number).collect()
+    }
+
+    pub(crate) fn set(&mut self, shape: &Graph, name: &str, value: Value) {
+        if let Some(slot) = shape.slot(name).and_then(|at| self.slots.get_mut(at)) {
+            *slot = Some(value);
+        }
+    }
+
+    pub(crate) fn slot(&self, shape: &Graph, name: &str) -> Option<&Value> {
+        shape.slot(name).and_then(|at| self.slots.get(at)).and_then(Option::as_ref)
+    }
+
+    /// The names of this moment, owned.
+    pub(crate) fn snapshot(&self, shape: &Graph, sample: &Arc<Sample>) -> Snapshot {
+        let slots = shape.slots.iter().zip(&self.slots);
+        let names = slots.filter_map(|(slot, value)| Some((slot.name.clone(), value.clone()?))).collect();
+        Snapshot { sample: Arc::clone(sample), conversation: Arc::clone(&self.conversation), names }
+    }
+}
+
+/// A lane's names, borrowed: what expressions are computed in.
+pub(crate) struct Here<'l> {
+    pub(crate) lane: &'l Lane,
+    pub(crate) shape: &'l Graph,
+    pub(crate) sample: &'l Sample,
+}
+
+impl Scope for Here<'_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        let own = self.lane.slot(self.shape, name).cloned();
+        own.or_else(|| ambient(self.sample, &self.lane.conversation, name))
+    }
+
+    fn conversation(&self) -> &Conversation {
+        &self.lane.conversation
+    }
+}

@@ -1,0 +1,94 @@
+//! A program made ready to run: verified, its templates compiled, its roles hashed.
+
+use std::sync::Arc;
+
+use aigo_ir::engine::Engine;
+use aigo_ir::graph::Graph;
+use aigo_ir::key::{Key, KeyWriter};
+use aigo_ir::print;
+use aigo_ir::program::{Player, Program, Role};
+use aigo_ir::verify::{self, Violation};
+
+use crate::lane::GraphRef;
+
+/// A verified program with everything that all its lanes share.
+pub struct Linked {
+    /// The program.
+    pub program: Program,
+    /// Its templates, compiled.
+    pub engine: Engine,
+    /// Its identity.
+    pub hash: Key,
+    /// Of each role, in the program's order: a hash of who plays it with every parameter that changes an answer.
+    roles: Vec<Key>,
+    /// `solve/NAME` and `score/NAME` of each graph.
+    solve_names: Vec<Arc<str>>,
+    score_names: Vec<Arc<str>>,
+}
+
+impl Linked {
+    /// Verifies and compiles.
+    pub fn new(program: Program) -> Result<Self, Vec<Violation>> {
+        let violations = verify::verify(&program);
+        if !violations.is_empty() {
+            return Err(violations);
+        }
+        let engine = program.engine().map_err(|error| {
+            vec![Violation {
+                invariant: "templates",
+                graph: None,
+                node: None,
+                message: error.message,
+                origin: aigo_ir::span::Origin::default(),
+            }]
+        })?;
+        let roles = program.roles.iter().map(|role| role_key(role, &program)).collect();
+        let solve_names = program.solves.iter().map(|graph| format!("solve/{}", graph.name).into()).collect();
+        let score_names = program.scorers.iter().map(|scorer| format!("score/{}", scorer.name).into()).collect();
+        let hash = program.hash();
+        Ok(Self { program, engine, hash, roles, solve_names, score_names })
+    }
+
+    /// A graph.
+    pub fn graph(&self, graph: GraphRef) -> Option<&Graph> {
+        match graph {
+            GraphRef::Solve(at) => self.program.solves.get(at),
+            GraphRef::Score(at) => self.program.scorers.get(at).and_then(|scorer| scorer.graph.as_ref()),
+        }
+    }
+
+    /// The name of a graph in positions.
+    pub fn graph_name(&self, graph: GraphRef) -> Arc<str> {
+        let found = match graph {
+            GraphRef::Solve(at) => self.solve_names.get(at),
+            GraphRef::Score(at) => self.score_names.get(at),
+        };
+        found.cloned().unwrap_or_default()
+    }
+
+    /// A role and its hash.
+    pub fn role(&self, name: &str) -> Option<(&Role, &Key)> {
+        let at = self.program.roles.iter().position(|role| &*role.name == name)?;
+        Some((self.program.roles.get(at)?, self.roles.get(at)?))
+    }
+}
+
+/// What a call's content says of the role. Addresses, keys and prices are not in it; parameters that are not set are not
+/// either, so that a later release with another default buys nothing again.
+fn role_key(role: &Role, program: &Program) -> Key {
+    let mut writer = KeyWriter::new("aigo.role.1");
+    match &role.player {
+        Player::Chat(model) => {
+            writer.str(model.dialect.word()).str(&model.endpoint).str(&model.model).list(model.parameters.len());
+            for (name, value) in &model.parameters {
+                writer.str(name).value(value);
+            }
+        }
+        Player::Scripted(rules) => {
+            // The rules are the model: any edit of them is another player. The text form is the one encoding they have.
+            writer.str("scripted").u64(program.seed).list(rules.len());
+            writer.str(&print::role(role));
+        }
+    }
+    writer.finish()
+}

@@ -1,0 +1,413 @@
+//! `step`: one function from (program, sample, lane, event) to (lane, effects), a table over the kinds of nodes.
+
+use std::sync::Arc;
+
+use aigo_ir::engine::SharedScope;
+use aigo_ir::eval::{eval, truth};
+use aigo_ir::expr::Expr;
+use aigo_ir::graph::{Graph, Placed};
+use aigo_ir::key::{Key, KeyWriter};
+use aigo_ir::message::MessageKind;
+use aigo_ir::node::{Bound, Jump, Node, Port, Said, Unit};
+use aigo_ir::program::{Player, Scorer};
+use aigo_ir::reduce;
+use aigo_ir::schema::{self, Contract, Schema};
+use aigo_ir::template::Template;
+use aigo_ir::value::Value;
+use aigo_ir::verdict::{Outcome, Scale, Verdict};
+
+use crate::ask::{Answer, Ask, Position, Request, ToolCall};
+use crate::lane::{Effect, Event, Frame, GraphRef, Here, Lane};
+use crate::linked::Linked;
+use crate::outcome::ScoreRow;
+use crate::scope::Sample;
+use crate::view;
+
+/// What follows a node.
+enum Next {
+    Follow(Port),
+    Wait(Effect),
+    Over(Effect),
+}
+
+/// Advances a lane until it waits or is over. The last effect says which.
+pub fn step(linked: &Linked, sample: &Arc<Sample>, lane: Lane, event: Event) -> (Lane, Vec<Effect>) {
+    let Some(shape) = linked.graph(lane.graph) else {
+        return (lane, vec![Effect::Failed("the graph of the lane is not in the program".to_owned())]);
+    };
+    let mut stepper = Stepper { linked, sample, shape, lane, effects: Vec::new() };
+    let last = stepper.run(event).unwrap_or_else(Effect::Failed);
+    stepper.effects.push(last);
+    (stepper.lane, stepper.effects)
+}
+
+struct Stepper<'s> {
+    linked: &'s Linked,
+    sample: &'s Arc<Sample>,
+    shape: &'s Graph,
+    lane: Lane,
+    effects: Vec<Effect>,
+}
+
+/// A node that the verifier would not have let pass.
+fn broken<T>(what: &str) -> Result<T, String> {
+    Err(format!("the program is not sound: {what}"))
+}
+
+impl<'s> Stepper<'s> {
+    fn run(&mut self, event: Event) -> Result<Effect, String> {
+        let mut next = match event {
+            Event::Start => self.execute()?,
+            Event::Answered(answer) => self.answered(&answer)?,
+            Event::Joined(results) => match self.placed()?.node.clone() {
+                Node::Map { into, .. } => {
+                    self.lane.set(self.shape, &into, Value::list(results));
+                    Next::Follow(Port::Done)
+                }
+                _ => return broken("results for a node that is no map"),
+            },
+        };
+        loop {
+            match next {
+                Next::Wait(effect) | Next::Over(effect) => return Ok(effect),
+                Next::Follow(port) => {
+                    if let Some(over) = self.follow(port)? {
+                        return Ok(over);
+                    }
+                    next = self.execute()?;
+                }
+            }
+        }
+    }
+
+    fn placed(&self) -> Result<&'s Placed, String> {
+        self.shape.get(self.lane.cursor).map_or_else(|| broken("a node is missing"), Ok)
+    }
+
+    fn here(&self) -> Here<'_> {
+        Here { lane: &self.lane, shape: self.shape, sample: self.sample }
+    }
+
+    fn eval(&self, expr: &Expr) -> Result<Value, String> {
+        eval(expr, &self.here()).map_err(|fault| format!("`{expr}`: {}", fault.message))
+    }
+
+    fn text(&self, expr: &Expr) -> Result<Arc<str>, String> {
+        match self.eval(expr)? {
+            Value::Str(text) => Ok(text),
+            other => Err(format!("`{expr}` is {}; a string is needed", other.kind())),
+        }
+    }
+
+    fn turn(&self, expr: &Expr) -> Result<u32, String> {
+        match self.eval(expr)? {
+            Value::Int(turn) => Ok(u32::try_from(turn).unwrap_or(u32::MAX)),
+            other => Err(format!("`{expr}` is {}; the number of a turn is needed", other.kind())),
+        }
+    }
+
+    fn scope(&self) -> SharedScope {
+        Arc::new(self.lane.snapshot(self.shape, self.sample))
+    }
+
+    fn render(&self, template: &Template) -> Result<Arc<str>, String> {
+        if template.is_literal() {
+            return Ok(template.source.clone());
+        }
+        self.linked.engine.render(template, &self.scope())
+    }
+
+    /// Moves along an edge. Gives the end of the lane where the edge ends a map's item.
+    fn follow(&mut self, port: Port) -> Result<Option<Effect>, String> {
+        if self.placed()?.node.ports().len() > 1 {
+            self.lane.last_fork = Some((self.lane.cursor, port));
+        }
+        let mut port = port;
+        loop {
+            let Some((jump, to)) = self.shape.follow(self.lane.cursor, port) else { return broken("an edge is missing") };
+            match jump {
+                Jump::On => {
+                    self.lane.cursor = to;
+                    return Ok(None);
+                }
+                Jump::Again if self.lane.item_of == Some(to) => {
+                    let Some(Node::Map { give, .. }) = self.shape.get(to).map(|placed| &placed.node) else {
+                        return broken("an item of a node that is no map");
+                    };
+                    let given = self.lane.slot(self.shape, give).cloned();
+                    return given.map_or_else(|| broken("a map's item without a result"), |value| Ok(Some(Effect::Gave(value))));
+                }
+                Jump::Again => {
+                    self.lane.cursor = to;
+                    return Ok(None);
+                }
+                Jump::Break => {
+                    let Some(frame) = self.lane.frames.pop() else { return broken("a break outside a loop") };
+                    self.lane.cursor = frame.header;
+                    port = Port::Done;
+                }
+            }
+        }
+    }
+
+    fn execute(&mut self) -> Result<Next, String> {
+        let placed = self.placed()?;
+        match &placed.node {
+            Node::Append { author, audience, said } => self.append(author, audience.as_ref(), said),
+            Node::Generate { .. } => self.generate(placed),
+            Node::Branch { when } => {
+                let holds = truth(when, &self.here()).map_err(|fault| format!("`{when}`: {}", fault.message))?;
+                Ok(Next::Follow(if holds { Port::Yes } else { Port::No }))
+            }
+            Node::Loop { bound, counter } => self.pass(bound, counter),
+            Node::Map { list, item, cap, .. } => self.fork(list, item, *cap),
+            Node::Let { into, value } => {
+                let value = self.eval(value)?;
+                self.lane.set(self.shape, into, value);
+                Ok(Next::Follow(Port::Next))
+            }
+            Node::Parse { from, schema, into } => self.parse(from, schema, into),
+            Node::Check { kind, negated, wanted, text, turn, into } => {
+                let (wanted, text, turn) = (self.render(wanted)?, self.text(text)?, self.turn(turn)?);
+                let verdict = kind.run(*negated, &wanted, &text, &format!("{turn}a"))?;
+                self.lane.set(self.shape, into, verdict.to_value());
+                Ok(Next::Follow(Port::Next))
+            }
+            Node::Tool { call, .. } => self.tool(placed, call),
+            Node::Reduce { from, reducer, into } => {
+                let items = self.lane.slot(self.shape, from).and_then(Value::as_list).unwrap_or_default();
+                let verdicts: Option<Vec<Verdict>> = items.iter().map(Verdict::from_value).collect();
+                let Some(verdicts) = verdicts else { return broken("a list of something else than verdicts") };
+                let (scale, pass) = self.scorer().map_or((Scale::Boolean, 1.0), |s| (s.scale.clone(), s.pass));
+                let verdict = reduce::reduce(*reducer, &scale, pass, &verdicts);
+                self.lane.set(self.shape, into, verdict.to_value());
+                Ok(Next::Follow(Port::Next))
+            }
+            Node::Score { scorer, unit, from } => {
+                let verdict = self.lane.slot(self.shape, from).and_then(Verdict::from_value);
+                let Some(verdict) = verdict else { return broken("a score of something else than a verdict") };
+                let turn = match unit {
+                    Unit::Conversation => None,
+                    Unit::Turn(turn) => Some(self.turn(turn)?),
+                };
+                self.lane.passed.push(self.lane.cursor);
+                let row = ScoreRow { scorer: scorer.clone(), turn, part: placed.path.clone(), verdict };
+                self.effects.push(Effect::Score(row));
+                Ok(Next::Follow(Port::Next))
+            }
+            Node::Exit { ending } => Ok(Next::Over(Effect::Ended(*ending))),
+        }
+    }
+
+    /// The scorer whose graph this is.
+    fn scorer(&self) -> Option<&'s Scorer> {
+        match self.lane.graph {
+            GraphRef::Score(at) => self.linked.program.scorers.get(at),
+            GraphRef::Solve(_) => None,
+        }
+    }
+
+    fn append(&mut self, author: &Arc<str>, audience: Option<&Arc<str>>, said: &Said) -> Result<Next, String> {
+        let kind = audience.map_or(MessageKind::Say, |audience| MessageKind::System { audience: audience.clone() });
+        match said {
+            Said::Template(template) => {
+                let text = self.render(template)?;
+                Arc::make_mut(&mut self.lane.conversation).push(author.clone(), kind, text);
+            }
+            Said::Text(expr) => {
+                let text = self.text(expr)?;
+                Arc::make_mut(&mut self.lane.conversation).push(author.clone(), kind, text);
+            }
+            Said::Reply(slot) => {
+                let reply = self.lane.slot(self.shape, slot).cloned().unwrap_or_default();
+                let text: Arc<str> = match reply.get("text") {
+                    Some(Value::Str(text)) => text.clone(),
+                    _ => return broken("a reply without text"),
+                };
+                let calls = reply.get("calls").and_then(Value::as_list).unwrap_or_default();
+                let conversation = Arc::make_mut(&mut self.lane.conversation);
+                if !text.is_empty() || calls.is_empty() {
+                    conversation.push(author.clone(), kind, text);
+                }
+                for call in calls.iter().filter_map(ToolCall::from_value) {
+                    let kind = MessageKind::Call { id: call.id, tool: call.tool, arguments: call.arguments };
+                    conversation.push(author.clone(), kind, "".into());
+                }
+            }
+        }
+        Ok(Next::Follow(Port::Next))
+    }
+
+    fn generate(&mut self, placed: &Placed) -> Result<Next, String> {
+        let Node::Generate { role, view: shown, schema: wanted, .. } = &placed.node else { return broken("no generate") };
+        let scope = self.scope();
+        let shown = view::show(self.linked, shown, role, &self.sample.key, &scope)?;
+        let schema = match wanted {
+            None => None,
+            Some(Schema::UserTurn) => Some(("user_turn", schema::user_turn_schema())),
+            Some(Schema::Verdict(name)) => match self.linked.program.scorer(name) {
+                Some(scorer) => Some(("verdict", schema::verdict_schema(&scorer.scale, scorer.evidence, &shown.labels))),
+                None => return broken("a verdict of a scorer that is not there"),
+            },
+        };
+        let request = Request { role: role.clone(), messages: shown.messages, schema, tool: None, scope: None };
+        self.ask(placed, request, shown.judged)
+    }
+
+    fn tool(&mut self, placed: &Placed, slot: &str) -> Result<Next, String> {
+        let call = self.lane.slot(self.shape, slot).and_then(ToolCall::from_value);
+        let Some(call) = call else { return broken("a tool node without a call") };
+        let Some(tool) = self.linked.program.tools.iter().find(|tool| tool.name == call.tool) else {
+            return Err(format!("the assistant calls the tool `{}`, which the task does not have", call.tool));
+        };
+        let request = Request { role: tool.role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
+        self.ask(placed, request, None)
+    }
+
+    fn ask(&mut self, placed: &Placed, mut request: Request, judged: Option<u32>) -> Result<Next, String> {
+        let Some((role, role_key)) = self.linked.role(&request.role) else { return broken("a role that is not there") };
+        let graph = self.linked.graph_name(self.lane.graph);
+        let position = Position { graph: graph.clone(), node: placed.path.clone(), index: self.lane.index() };
+        let base = base_content(role_key, &request);
+        let repeats = self.lane.draws.iter().filter(|known| **known == base).count();
+        self.lane.draws.push(base);
+        let mut writer = KeyWriter::new("aigo.draw.1");
+        writer.key(&base).str(&self.sample.key).u64(u64::from(self.sample.epoch)).str(&graph);
+        writer.list(self.lane.occurrence.len());
+        for &n in &self.lane.occurrence {
+            writer.u64(u64::from(n));
+        }
+        let content = writer.u64(repeats as u64).finish();
+        if matches!(role.player, Player::Scripted(_)) {
+            let mut names = self.lane.snapshot(self.shape, self.sample);
+            let scorer = self.scorer().map_or_else(|| "".into(), |scorer| scorer.name.clone());
+            names.names.push(("scorer".into(), Value::Str(scorer)));
+            names.names.push(("judged".into(), Value::Int(i64::from(judged.unwrap_or(0)))));
+            request.scope = Some(Arc::new(names));
+        }
+        Ok(Next::Wait(Effect::Ask(Box::new(Ask { position, content, request }))))
+    }
+
+    fn answered(&mut self, answer: &Answer) -> Result<Next, String> {
+        match self.placed()?.node.clone() {
+            Node::Generate { into, .. } => {
+                let mut answer = answer.clone();
+                if answer.fault.is_none() && answer.text.is_empty() && answer.calls.is_empty() {
+                    answer.fault = Some("empty".into());
+                }
+                self.lane.set(self.shape, &into, answer.to_value());
+                Ok(Next::Follow(if answer.fault.is_some() { Port::Bad } else { Port::Ok }))
+            }
+            Node::Tool { call, into } => {
+                let made = self.lane.slot(self.shape, &call).and_then(ToolCall::from_value);
+                let Some(made) = made else { return broken("a result without a call") };
+                self.lane.set(self.shape, &into, answer.to_value());
+                let kind = MessageKind::Result { id: made.id, tool: made.tool.clone() };
+                Arc::make_mut(&mut self.lane.conversation).push(made.tool, kind, answer.text.clone());
+                Ok(Next::Follow(Port::Next))
+            }
+            _ => broken("an answer for a node that asks nothing"),
+        }
+    }
+
+    /// The header of a loop: the first pass, the next one, or the way out.
+    fn pass(&mut self, bound: &Bound, counter: &Arc<str>) -> Result<Next, String> {
+        let header = self.lane.cursor;
+        match self.lane.frames.last_mut() {
+            // Whoever comes back from the body finds the frame of this header on top.
+            Some(frame) if frame.header == header => frame.number += 1,
+            _ => {
+                let items = match bound {
+                    Bound::Times(_) => None,
+                    Bound::Items { list, cap, .. } => Some(self.items(list, *cap)?),
+                };
+                self.lane.frames.push(Frame { header, number: 1, items });
+            }
+        }
+        let Some(frame) = self.lane.frames.last().cloned() else { return broken("a loop without a frame") };
+        let item = frame.items.as_ref().and_then(|items| items.get(frame.number as usize - 1)).cloned();
+        let more = match bound {
+            Bound::Times(times) => frame.number <= *times,
+            Bound::Items { .. } => item.is_some(),
+        };
+        if !more {
+            self.lane.frames.pop();
+            return Ok(Next::Follow(Port::Done));
+        }
+        self.lane.set(self.shape, counter, Value::Int(i64::from(frame.number)));
+        if let (Bound::Items { item: name, .. }, Some(item)) = (bound, item) {
+            self.lane.set(self.shape, name, item);
+        }
+        Ok(Next::Follow(Port::Body))
+    }
+
+    fn items(&self, list: &Expr, cap: u32) -> Result<Arc<Vec<Value>>, String> {
+        match self.eval(list)? {
+            Value::List(items) if items.len() <= cap as usize => Ok(items),
+            Value::List(items) => Err(format!("`{list}` has {} items; at most {cap} are taken", items.len())),
+            other => Err(format!("`{list}` is {}; a list is needed", other.kind())),
+        }
+    }
+
+    /// The header of a map: a lane per item.
+    fn fork(&mut self, list: &Expr, item: &Arc<str>, cap: u32) -> Result<Next, String> {
+        let header = self.lane.cursor;
+        let items = self.items(list, cap)?;
+        let Some((_, body)) = self.shape.follow(header, Port::Body) else { return broken("a map without a body") };
+        let lanes = items.iter().enumerate().map(|(at, value)| {
+            let mut lane = self.lane.clone();
+            let equal = items.iter().take(at).filter(|earlier| *earlier == value).count();
+            lane.frames.push(Frame { header, number: u32::try_from(at).unwrap_or(u32::MAX), items: None });
+            lane.occurrence.push(u32::try_from(equal).unwrap_or(u32::MAX));
+            lane.draws.clear();
+            lane.item_of = Some(header);
+            lane.cursor = body;
+            lane.set(self.shape, item, value.clone());
+            lane
+        });
+        Ok(Next::Wait(Effect::Fork(lanes.collect())))
+    }
+
+    fn parse(&mut self, from: &str, wanted: &Schema, into: &Arc<str>) -> Result<Next, String> {
+        let reply = self.lane.slot(self.shape, from).cloned().unwrap_or_default();
+        let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
+        let (value, ok) = match wanted {
+            Schema::UserTurn => {
+                let turn = schema::read_user_turn(text);
+                let silent = turn.get("message").and_then(Value::as_str).is_some_and(str::is_empty);
+                let going = turn.get("status").and_then(Value::as_str) == Some("going");
+                (turn, !(silent && going))
+            }
+            Schema::Verdict(name) => {
+                let Some(scorer) = self.linked.program.scorer(name) else { return broken("a verdict of no scorer") };
+                let conversation = &self.lane.conversation;
+                let contract = Contract { scale: &scorer.scale, pass: scorer.pass, rule: scorer.evidence, conversation };
+                let verdict = schema::read_verdict(text, &contract);
+                (verdict.to_value(), verdict.outcome == Outcome::Scored)
+            }
+        };
+        self.lane.set(self.shape, into, value);
+        Ok(Next::Follow(if ok { Port::Ok } else { Port::Bad }))
+    }
+}
+
+/// Everything of a call that can change its answer, but the draw.
+fn base_content(role: &Key, request: &Request) -> Key {
+    let mut writer = KeyWriter::new("aigo.call.1");
+    writer.key(role).list(request.messages.len());
+    for message in &request.messages {
+        writer.str(message.role.word()).str(&message.text).maybe_str(message.answers.as_deref()).list(message.calls.len());
+        for call in &message.calls {
+            writer.str(&call.id).str(&call.tool).str(&call.arguments);
+        }
+    }
+    match &request.schema {
+        Some((name, schema)) => writer.str(name).value(schema),
+        None => writer.value(&Value::Null),
+    };
+    match &request.tool {
+        Some(call) => writer.str(&call.id).str(&call.tool).str(&call.arguments),
+        None => writer.value(&Value::Null),
+    };
+    writer.finish()
+}

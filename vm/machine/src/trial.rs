@@ -1,0 +1,314 @@
+//! A trial: one sample in one epoch. It runs the solve graph, then all score graphs side by side, and joins the lanes of
+//! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use aigo_ir::key::Key;
+use aigo_ir::message::{ASSISTANT, Conversation};
+use aigo_ir::node::Ending;
+use aigo_ir::program::{EXPECTATIONS, Scorer};
+use aigo_ir::reduce::{self, Reducer};
+use aigo_ir::value::Value;
+use aigo_ir::verdict::{self, Scale, Verdict};
+
+use crate::ask::{Answer, Ask, Position};
+use crate::lane::{Effect, Event, GraphRef, Lane};
+use crate::linked::Linked;
+use crate::outcome::{Call, Outcome, ScoreRow};
+use crate::scope::Sample;
+use crate::step::step;
+
+/// A lane of a trial.
+pub type LaneId = u64;
+
+/// A lane that waits for an answer.
+pub struct Pending {
+    /// The lane to give the answer to.
+    pub lane: LaneId,
+    /// What it asks.
+    pub ask: Ask,
+}
+
+/// Where the result of a map's item goes.
+#[derive(Clone, Copy)]
+struct Parent {
+    lane: LaneId,
+    item: usize,
+}
+
+/// A lane at rest.
+struct Resting {
+    lane: Lane,
+    parent: Option<Parent>,
+    /// Of a lane that waits for a map: the results so far.
+    results: Vec<Option<Value>>,
+    /// Of a lane that waits for an answer: what it asked.
+    asked: Option<Asked>,
+}
+
+/// What is kept of an ask until its answer comes.
+struct Asked {
+    position: Position,
+    role: Arc<str>,
+    content: Key,
+}
+
+/// A lane that can be stepped.
+type Ready = (LaneId, Lane, Option<Parent>, Event);
+
+/// One sample in one epoch, between events.
+pub struct Trial {
+    linked: Arc<Linked>,
+    sample: Arc<Sample>,
+    lanes: BTreeMap<LaneId, Resting>,
+    next_lane: LaneId,
+    ending: Option<Ending>,
+    fault: Option<String>,
+    conversation: Arc<Conversation>,
+    scores: Vec<ScoreRow>,
+    calls: Vec<Call>,
+    failed_scorers: BTreeMap<usize, String>,
+    unreached: usize,
+}
+
+impl Trial {
+    /// Begins. What it asks first comes with it.
+    pub fn start(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
+        let conversation = Arc::clone(&sample.conversation);
+        let mut trial = Self {
+            linked,
+            sample,
+            lanes: BTreeMap::new(),
+            next_lane: 0,
+            ending: None,
+            fault: None,
+            conversation,
+            scores: Vec::new(),
+            calls: Vec::new(),
+            failed_scorers: BTreeMap::new(),
+            unreached: 0,
+        };
+        let mut asks = Vec::new();
+        let solve = trial.linked.program.solves.iter().position(|graph| graph.name == trial.sample.graph);
+        match solve {
+            Some(at) => trial.begin(GraphRef::Solve(at), &mut asks),
+            None => {
+                let message = format!("the sample names the solve graph `{}`, which is not in the program", trial.sample.graph);
+                trial.solved(Ending::TaskError, Some(message), &mut asks);
+            }
+        }
+        (trial, asks)
+    }
+
+    /// Gives an answer to a lane. An answer to a lane that does not wait for one changes nothing.
+    pub fn answer(&mut self, lane: LaneId, answer: Answer) -> Vec<Pending> {
+        let mut asks = Vec::new();
+        if let Some(mut resting) = self.lanes.remove(&lane) {
+            match resting.asked.take() {
+                Some(Asked { position, role, content }) => {
+                    self.calls.push(Call { position, role, content, answer: answer.key() });
+                    self.advance(lane, resting.lane, resting.parent, Event::Answered(answer), &mut asks);
+                }
+                None => {
+                    self.lanes.insert(lane, resting);
+                }
+            }
+        }
+        asks
+    }
+
+    /// The sample.
+    pub const fn sample(&self) -> &Arc<Sample> {
+        &self.sample
+    }
+
+    /// What the trial came to, once no lane is left.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let ending = self.ending.filter(|_| self.lanes.is_empty())?;
+        let mut scores = self.scores.clone();
+        // A scorer whose graph failed has no values at all: a part of them would look like the whole.
+        scores.retain(|row| !self.failed_scorers.keys().any(|&at| self.scorer(at).is_some_and(|s| s.name == row.scorer)));
+        for (&at, message) in &self.failed_scorers {
+            if let Some(scorer) = self.scorer(at) {
+                scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, message.as_str())));
+            }
+        }
+        let order = |name: &str| self.linked.program.scorers.iter().position(|scorer| &*scorer.name == name);
+        scores.sort_by(|a, b| (order(&a.scorer), a.turn, &a.part).cmp(&(order(&b.scorer), b.turn, &b.part)));
+        let mut calls = self.calls.clone();
+        calls.sort_by(|a, b| a.position.cmp(&b.position));
+        Some(Outcome {
+            sample: Arc::clone(&self.sample),
+            ending,
+            fault: self.fault.clone(),
+            conversation: Arc::clone(&self.conversation),
+            scores,
+            calls,
+        })
+    }
+
+    fn scorer(&self, at: usize) -> Option<&Scorer> {
+        self.linked.program.scorers.get(at)
+    }
+
+    fn begin(&mut self, graph: GraphRef, asks: &mut Vec<Pending>) {
+        let linked = Arc::clone(&self.linked);
+        if let Some(shape) = linked.graph(graph) {
+            let lane = Lane::new(graph, shape, Arc::clone(&self.conversation));
+            let id = self.fresh();
+            self.advance(id, lane, None, Event::Start, asks);
+        }
+    }
+
+    const fn fresh(&mut self) -> LaneId {
+        self.next_lane += 1;
+        self.next_lane
+    }
+
+    /// Steps a lane and does what it says. Lanes that become ready on the way are stepped in turn, from a list: a map of a
+    /// map of empty lists must not recurse.
+    fn advance(&mut self, id: LaneId, lane: Lane, parent: Option<Parent>, event: Event, asks: &mut Vec<Pending>) {
+        let mut ready = vec![(id, lane, parent, event)];
+        while let Some((id, lane, parent, event)) = ready.pop() {
+            let (lane, mut effects) = step(&self.linked, &self.sample, lane, event);
+            let last = effects.pop();
+            self.scores.extend(effects.into_iter().filter_map(|effect| match effect {
+                Effect::Score(row) => Some(row),
+                _ => None,
+            }));
+            match last {
+                Some(Effect::Ask(ask)) => {
+                    let asked = Asked { position: ask.position.clone(), role: ask.request.role.clone(), content: ask.content };
+                    self.lanes.insert(id, Resting { lane, parent, results: Vec::new(), asked: Some(asked) });
+                    asks.push(Pending { lane: id, ask: *ask });
+                }
+                Some(Effect::Fork(items)) if items.is_empty() => ready.push((id, lane, parent, Event::Joined(Vec::new()))),
+                Some(Effect::Fork(items)) => {
+                    let results = vec![None; items.len()];
+                    self.lanes.insert(id, Resting { lane, parent, results, asked: None });
+                    let begun = items.into_iter().enumerate().map(|(item, lane)| {
+                        (self.fresh(), lane, Some(Parent { lane: id, item }), Event::Start)
+                    });
+                    let begun: Vec<_> = begun.collect();
+                    ready.extend(begun.into_iter().rev());
+                }
+                Some(Effect::Gave(value)) => ready.extend(self.join(parent, value)),
+                Some(Effect::Ended(ending)) => self.ended(&lane, ending, asks),
+                Some(Effect::Failed(message)) => ready.extend(self.failed(&lane, parent, message, asks)),
+                // A lane always ends its step by waiting or by being over.
+                Some(Effect::Score(_)) | None => {}
+            }
+        }
+    }
+
+    /// The task is at fault. In a score graph the other items of a map go on, so that which calls are made does not depend on
+    /// who was first.
+    fn failed(&mut self, lane: &Lane, parent: Option<Parent>, message: String, asks: &mut Vec<Pending>) -> Option<Ready> {
+        match lane.graph {
+            GraphRef::Score(at) => {
+                self.failed_scorers.entry(at).or_insert(message);
+                self.join(parent, Value::Null)
+            }
+            GraphRef::Solve(_) => {
+                self.conversation = Arc::clone(&lane.conversation);
+                self.solved(Ending::TaskError, Some(message), asks);
+                None
+            }
+        }
+    }
+
+    /// Puts an item's result in its place; the parent is ready when all are there.
+    fn join(&mut self, parent: Option<Parent>, value: Value) -> Option<Ready> {
+        let Parent { lane, item } = parent?;
+        let resting = self.lanes.get_mut(&lane)?;
+        if let Some(place) = resting.results.get_mut(item) {
+            *place = Some(value);
+        }
+        if resting.results.iter().any(Option::is_none) {
+            return None;
+        }
+        let resting = self.lanes.remove(&lane)?;
+        // Where an item has failed, the whole scorer has: its lane need not go on.
+        if let GraphRef::Score(at) = resting.lane.graph
+            && self.failed_scorers.contains_key(&at)
+        {
+            return self.join(resting.parent, Value::Null);
+        }
+        let results = resting.results.into_iter().flatten().collect();
+        Some((lane, resting.lane, resting.parent, Event::Joined(results)))
+    }
+
+    fn ended(&mut self, lane: &Lane, ending: Ending, asks: &mut Vec<Pending>) {
+        if let GraphRef::Solve(at) = lane.graph {
+            self.conversation = Arc::clone(&lane.conversation);
+            self.unreached = self.unreached_expectations(at, lane, ending);
+            self.solved(ending, None, asks);
+        }
+    }
+
+    /// The conversation is over: score it.
+    fn solved(&mut self, ending: Ending, fault: Option<String>, asks: &mut Vec<Pending>) {
+        self.ending = Some(ending);
+        self.fault = fault;
+        let linked = Arc::clone(&self.linked);
+        self.expectations();
+        let answered = self.conversation.turns_of(ASSISTANT).iter().any(|&turn| turn > 0);
+        for (at, scorer) in linked.program.scorers.iter().enumerate() {
+            if scorer.graph.is_none() {
+                continue;
+            }
+            if ending.is_void() {
+                let reason = self.fault.clone().unwrap_or_else(|| ending.word().replace('_', " "));
+                self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, reason)));
+            } else if !answered && ending != Ending::Recorded {
+                // Dropping a conversation in which nothing was answered would reward an application that fails.
+                self.scores.push(whole(scorer, Verdict::scored(scorer.scale.end(true), false, "the assistant answered nothing")));
+            } else {
+                self.begin(GraphRef::Score(at), asks);
+            }
+        }
+    }
+
+    /// Expectations that an early ending left: those that lie behind the way that was not taken at the last fork.
+    fn unreached_expectations(&self, at: usize, lane: &Lane, ending: Ending) -> usize {
+        use aigo_ir::node::Node;
+        let (Some(shape), Some((fork, taken))) = (self.linked.program.solves.get(at), lane.last_fork) else { return 0 };
+        if matches!(ending, Ending::Completed | Ending::Recorded) {
+            return 0;
+        }
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<_> = shape.edges(fork).into_iter().filter(|(port, ..)| *port != taken).map(|(_, _, to)| to).collect();
+        while let Some(id) = open.pop() {
+            if seen.insert(id) {
+                open.extend(shape.edges(id).into_iter().map(|(_, _, to)| to));
+            }
+        }
+        let is_expectation = |placed: &aigo_ir::graph::Placed| {
+            matches!(&placed.node, Node::Score { scorer, .. } if &**scorer == EXPECTATIONS)
+        };
+        seen.into_iter().filter(|id| !lane.passed.contains(id) && shape.get(*id).is_some_and(is_expectation)).count()
+    }
+
+    /// The conversation's value of `expectations`: all that were evaluated hold, and none was left unreached.
+    fn expectations(&mut self) {
+        let linked = Arc::clone(&self.linked);
+        let Some(scorer) = linked.program.scorers.iter().find(|scorer| scorer.graph.is_none()) else { return };
+        let evaluated: Vec<Verdict> = self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
+        let verdict = if self.ending.is_some_and(Ending::is_void) {
+            Verdict::without_value(verdict::Outcome::Void, self.fault.clone().unwrap_or_default())
+        } else if evaluated.iter().all(|v| v.pass != Some(false)) && self.unreached > 0 {
+            Verdict::scored(Value::Bool(false), false, format!("{} expectations were not reached", self.unreached))
+        } else if evaluated.is_empty() {
+            Verdict::without_value(verdict::Outcome::NotApplicable, "no step with an expectation was reached")
+        } else {
+            reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, &evaluated)
+        };
+        self.scores.push(whole(scorer, verdict));
+    }
+}
+
+/// A score of the conversation that no node gave.
+fn whole(scorer: &Scorer, verdict: Verdict) -> ScoreRow {
+    ScoreRow { scorer: scorer.name.clone(), turn: None, part: "".into(), verdict }
+}
