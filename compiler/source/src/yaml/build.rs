@@ -21,10 +21,13 @@ const MAX_NODES: usize = 500_000;
 /// How many entries merge keys may visit in one file.
 const MAX_MERGED: usize = 100_000;
 
-/// Where reading stopped, and the outermost bracket that was open.
+/// Where reading stopped, and what may be the cause further up.
 pub(super) struct Broken {
     pub(super) stop: Stop,
+    /// The outermost bracket that was open.
     pub(super) bracket: Option<usize>,
+    /// Where the document began, if it had ended already: a first line without a colon makes it one long scalar.
+    pub(super) ended: Option<usize>,
 }
 
 /// A list or map whose end has not come yet.
@@ -95,7 +98,8 @@ impl<'a> Builder<'a> {
         loop {
             let next = events.next().map_err(|stop| {
                 let bracket = self.open.iter().find(|open| open.flow).map(|open| open.start);
-                Broken { stop, bracket }
+                let ended = root.filter(|_| self.open.is_empty() && self.skipping == 0);
+                Broken { stop, bracket, ended: ended.map(|root| self.span_of(root).start as usize) }
             })?;
             let Some(placed) = next else { break };
             if matches!(placed.event, Event::DocumentStart) {

@@ -60,7 +60,8 @@ pub(super) fn recover(text: &Arc<str>, file: FileId, mut broken: Broken) -> Pars
 
 /// Masks where reading stopped, or widens the mask that did not help.
 fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, syntax: &mut Vec<Diagnostic>) {
-    let anchor = visible(text, broken.bracket.unwrap_or(broken.stop.at).min(broken.stop.at));
+    let cause = broken.bracket.or_else(|| line_before(text, broken)).unwrap_or(broken.stop.at);
+    let anchor = visible(text, cause.min(broken.stop.at));
     // An error before the last mask is the earlier cause of what that mask was for.
     while masks.last().is_some_and(|mask| anchor < mask.line) {
         masks.pop();
@@ -77,6 +78,20 @@ fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, sy
     }
     syntax.push(describe(text, file, broken, anchor));
     masks.push(region(text, anchor, 0));
+}
+
+/// The line before the error, if that is the cause: it begins with the `%` of a directive, or it is all of a document that
+/// ended with it, since it lacks its colon or has an indentation of its own.
+fn line_before(text: &str, broken: &Broken) -> Option<usize> {
+    let here = line_start(text, broken.stop.at);
+    let above = text.get(..here)?.trim_end();
+    let last = line_start(text, above.len());
+    if line_at(text, last).starts_with('%') {
+        return Some(last);
+    }
+    let start = line_start(text, broken.ended?);
+    let end = block_end(text, start, indent(line_at(text, start)), false);
+    text.get(end..here)?.lines().all(is_blank).then_some(start)
 }
 
 /// Leaves out everything from the last mask on, and in the last parse everything.
