@@ -1,1 +1,18 @@
-//! Placeholder.
+//! What people wrote, read exactly: bytes to a spanned YAML tree, and data files to rows. Nothing here opens a file.
+//!
+//! ```text
+//! bytes --decode--> text --parse--> Tree + diagnostics --NodeRef--> the compiler
+//!                                     |
+//!                                     +-- ScalarSource::locate: a place in a template -> a place in the file
+//! reader --jsonl--> rows        fields --matrix--> rows
+//! ```
+
+pub mod catalog;
+mod rows;
+mod scalar;
+mod yaml;
+
+pub use rows::{JsonLines, Matrix, Row, RowError, jsonl, matrix};
+pub use scalar::{ScalarSource, Style};
+pub use yaml::tree::{Comment, Entries, Entry, Items, Kind, NodeRef, Tree};
+pub use yaml::{MAX_FILE_BYTES, Parsed, decode, parse};

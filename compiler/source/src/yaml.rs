@@ -1,0 +1,72 @@
+//! YAML files: bytes to text, text to a spanned tree with everything that is wrong with it.
+//!
+//! `events` is the parser behind a small door, `build` makes the arena (`tree`) of it, `entries` sees to the keys of maps,
+//! `resolve` to the values of scalars, `lint` says what is odd about them, `place` mends marks, and `recover` goes on
+//! after a syntax error.
+
+use std::sync::Arc;
+
+use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::span::{FileId, Span};
+
+use crate::catalog;
+
+mod build;
+mod entries;
+mod events;
+mod lint;
+mod place;
+mod recover;
+mod resolve;
+pub(crate) mod tree;
+
+use tree::Tree;
+
+/// How large a file may be: 8 MiB.
+pub const MAX_FILE_BYTES: usize = 8 << 20;
+
+/// A file as far as it can be read, and what is wrong with it.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The tree; what could not be read is an error node in it.
+    pub tree: Tree,
+    /// Findings in the order in which they were made; any error makes the tree unfit to use.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The text of a file. Refused, with the exact byte, if it is not UTF-8.
+pub fn decode(bytes: &[u8], file: FileId) -> Result<&str, Box<Diagnostic>> {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(error) => error,
+    };
+    let save = "save the file as UTF-8";
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        let message = "this file is UTF-16, by the byte order mark at its start; UTF-8 was expected";
+        return Err(Box::new(catalog::NOT_UTF8.at(Span::new(file, 0, 2), message).help(save)));
+    }
+    let at = error.valid_up_to();
+    let length = error.error_len().unwrap_or(bytes.len() - at);
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let cut = if error.error_len().is_none() { ": the file ends inside a character" } else { "" };
+    let message = format!("the byte 0x{byte:02X} at offset {at} is not UTF-8{cut}");
+    Err(Box::new(catalog::NOT_UTF8.at(Span::new(file, at, at + length), message).help(save)))
+}
+
+/// Reads YAML. There is always a tree, and no text makes this panic or take long.
+pub fn parse(text: &str, file: FileId) -> Parsed {
+    if text.len() > MAX_FILE_BYTES {
+        let message = format!("this file has {} bytes; at most {MAX_FILE_BYTES} are read", text.len());
+        let help = "move data to a file of its own, such as JSON Lines, which is read row by row";
+        let found = catalog::FILE_TOO_LARGE.at(Span::new(file, 0, 0), message).help(help);
+        return Parsed { tree: Tree::broken(file), diagnostics: vec![found] };
+    }
+    let text: Arc<str> = Arc::from(text);
+    let mut builder = build::Builder::new(text.clone(), &text, file, &[]);
+    let mut parsed = match builder.read() {
+        Ok(()) => Parsed { tree: builder.tree, diagnostics: builder.diagnostics },
+        Err(broken) => recover::recover(&text, file, broken),
+    };
+    parsed.diagnostics.shrink_to_fit();
+    parsed
+}
