@@ -97,7 +97,7 @@ impl Journal {
         let folder = Folder::create(folder)?;
         let name = folder.log().display().to_string();
         let storage = FileStorage::new(folder.create_log()?);
-        Self::start(name, Box::new(storage), Some(folder.into_lock()), durability, (0, 0), &first)
+        Self::start(&name, Box::new(storage), Some(folder.into_lock()), durability, (0, 0), &first)
     }
 
     /// Goes on with a run: cuts off a torn end and keeps it aside, refuses damage. `aigo` is the version that goes on.
@@ -116,7 +116,7 @@ impl Journal {
         let storage = Box::new(FileStorage::new(folder.append_log()?));
         let at = (scan.lines, scan.durable);
         let resumed = line::body(&Record::Resumed(Resumed { aigo: aigo.to_owned() }))?;
-        let journal = Self::start(name, storage, Some(folder.into_lock()), durability, at, &resumed)?;
+        let journal = Self::start(&name, storage, Some(folder.into_lock()), durability, at, &resumed)?;
         Ok((journal, Recovery { log, torn }))
     }
 
@@ -127,23 +127,19 @@ impl Journal {
         header: &Run,
         durability: Durability,
     ) -> Result<Self, LogError> {
-        Self::start(name.to_owned(), Box::new(storage), None, durability, (0, 0), &first(header)?)
+        Self::start(name, Box::new(storage), None, durability, (0, 0), &first(header)?)
     }
 
     /// `(last, marked)`: the number of the last line in the file, and the `upto` of its last marker.
     fn start(
-        name: String,
+        name: &str,
         storage: Box<dyn Storage>,
         lock: Option<File>,
         durability: Durability,
         (last, marked): (u64, u64),
         first: &str,
     ) -> Result<Self, LogError> {
-        let name = printable(&name);
-        let failed = |doing| {
-            let name = name.clone();
-            move |error| LogError::io(name, doing, error)
-        };
+        let failed = |doing| move |error| LogError::io(name, doing, error);
         let size = storage.size().map_err(failed("opening"))?;
         let mut state = State {
             buffer: Vec::new(),
@@ -163,7 +159,7 @@ impl Journal {
         }
         state.put(first);
         let shared = Shared {
-            name: name.clone(),
+            name: printable(name),
             storage,
             durability,
             state: Mutex::new(state),

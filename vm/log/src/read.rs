@@ -12,6 +12,7 @@ use crate::folder;
 use crate::line::{self, Flaw, Head};
 use crate::record::{Ask, Close, End, Got, Open, Record, Run};
 use crate::scan::{Scan, refuse, scan};
+use crate::spans::Spans;
 
 const CHUNK: usize = 256 << 10;
 
@@ -141,11 +142,11 @@ impl Log {
         let (mut open, mut close) = (None, None);
         let mut calls: Vec<Call> = Vec::new();
         let mut line = Vec::new();
-        for (at, length) in self.scan.trials.get(&number).into_iter().flat_map(|spans| spans.iter()) {
+        for (at, length) in self.scan.trials.get(&number).into_iter().flat_map(Spans::iter) {
             let (n, record) = self.line(at, length, &mut line)?;
             match record {
                 Record::Open(record) => {
-                    once(&mut open, record).map_err(|()| self.misfit(n, "opens", number, "again"))?
+                    once(&mut open, record).map_err(|()| self.misfit(n, "opens", number, "again"))?;
                 }
                 Record::Close(record) => {
                     once(&mut close, record).map_err(|()| self.misfit(n, "closes", number, "again"))?;
@@ -199,11 +200,9 @@ impl Log {
 }
 
 fn once<T>(slot: &mut Option<T>, value: T) -> Result<(), ()> {
-    match slot {
-        Some(_) => Err(()),
-        None => {
-            *slot = Some(value);
-            Ok(())
-        }
+    if slot.is_some() {
+        return Err(());
     }
+    *slot = Some(value);
+    Ok(())
 }

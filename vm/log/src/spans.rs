@@ -30,11 +30,14 @@ impl Spans {
 }
 
 fn put(out: &mut Vec<u8>, mut n: u64) {
-    while n > 0x7f {
-        out.push((n & 0x7f) as u8 | 0x80);
+    loop {
+        let [low, ..] = n.to_le_bytes();
         n >>= 7;
+        if n == 0 {
+            return out.push(low & 0x7f);
+        }
+        out.push(low | 0x80);
     }
-    out.push(n as u8);
 }
 
 fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
@@ -57,7 +60,9 @@ mod tests {
     fn ranges_come_back() {
         let ranges = [(0, 1), (1, 127), (128, 128), (300, 1 << 26), (1 << 40, 16_384), (1 << 60, 5)];
         let mut spans = Spans::default();
-        ranges.iter().for_each(|&(at, length)| spans.push(at, length));
+        for (at, length) in ranges {
+            spans.push(at, length);
+        }
         assert_eq!(spans.iter().collect::<Vec<_>>(), ranges);
     }
 }
