@@ -1,5 +1,5 @@
 //! Logs that were cut, flipped, spliced: each is read, or refused with the place, and no durable line is lost silently.
-#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
 
 mod sample;
 

@@ -1,5 +1,5 @@
 //! Processes that are killed while they write: what they had heard to be durable is in the log, and the next one goes on.
-#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
 
 mod sample;
 
