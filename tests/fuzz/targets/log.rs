@@ -17,13 +17,23 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
+/// The greatest `upto` of all markers, wherever they stand.
+fn marked(bytes: &[u8]) -> u64 {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let upto = lines.filter_map(|line| match aigo_log::decode(line) {
+        Ok((n, Record::Durable(Durable { upto }))) if upto < n => Some(upto),
+        _ => None,
+    });
+    upto.max().unwrap_or(0)
+}
+
 /// Reads a log in every way.
 fn check(bytes: &[u8]) {
     let log = match Log::read("fuzz", Cursor::new(bytes.to_vec())) {
         Ok(log) => log,
         Err(error) => {
             if let LogError::Damage { line, durable, .. } = &error {
-                assert!(line <= durable);
+                assert!(line <= durable && *durable <= marked(bytes));
             }
             assert!(error.diagnostic().row.code.starts_with("L01"));
             return;
@@ -37,6 +47,16 @@ fn check(bytes: &[u8]) {
             at as usize
         }
     };
+    assert!(marked(bytes) <= log.lines(), "damage was taken for a torn end");
+    if let Some(next) =
+        bytes[intact..].split_inclusive(|byte| *byte == b'\n').next().and_then(|line| line.strip_suffix(b"\n"))
+        && let Ok((n, record)) = aigo_log::decode(next)
+    {
+        assert!(
+            n != log.lines() + 1 || matches!(record, Record::Durable(Durable { upto }) if upto >= n),
+            "a line was lost"
+        );
+    }
     let mut lines = 0;
     for line in bytes[..intact].split_inclusive(|byte| *byte == b'\n') {
         lines += 1;
@@ -54,7 +74,10 @@ fn check(bytes: &[u8]) {
     }
     // A log that was cut at its torn end is clean, and says the same.
     let cut = Log::read("fuzz", Cursor::new(bytes[..intact].to_vec())).unwrap();
-    assert_eq!((cut.state(), cut.lines(), cut.durable(), cut.end()), (State::Clean, log.lines(), log.durable(), log.end()));
+    assert_eq!(
+        (cut.state(), cut.lines(), cut.durable(), cut.end()),
+        (State::Clean, log.lines(), log.durable(), log.end())
+    );
 }
 
 /// A valid log after some edits. The mode says whether checksums and numbers are made right again.
@@ -97,7 +120,7 @@ fn edited(mode: u8, edits: &[u8]) -> Vec<u8> {
         out.push(b'\n');
     }
     if mode & 8 != 0 {
-        out.truncate(out.len() - mode as usize);
+        out.truncate(out.len().saturating_sub(mode as usize));
     }
     out
 }
@@ -118,8 +141,13 @@ fn crc32c(bytes: &[u8]) -> u32 {
 /// The lines of a small log with a record of each kind, without their newlines.
 fn valid() -> Vec<Vec<u8>> {
     let own = str::to_owned;
-    let value = Value::map([("a", Value::list(vec![Value::Int(-1), Value::Float(0.5), Value::Null])), ("b", Value::from("\u{202e}"))]);
-    let open = |trial| Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), tags: vec![own("t")] });
+    let value = Value::map([
+        ("a", Value::list(vec![Value::Int(-1), Value::Float(0.5), Value::Null])),
+        ("b", Value::from("\u{202e}")),
+    ]);
+    let open = |trial| {
+        Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), tags: vec![own("t")] })
+    };
     let ask = |trial| {
         let (graph, node, content, role) = (own("g"), own("s.0"), own("0123456789abcdef01234567"), own("r"));
         Record::Ask(Ask { trial, graph, node, index: vec![1, 2], content, role, retry: trial == 1 })
@@ -129,7 +157,8 @@ fn valid() -> Vec<Vec<u8>> {
         let (calls, context) = (vec![value.clone()], Some(value.clone()));
         Record::Got(Got { trial, ask, text: own("x\n"), calls, stop: own("stop"), usage, context, ..Got::default() })
     };
-    let score = Score { scorer: own("e"), turn: Some(1), outcome: own("scored"), value: Some(Value::Int(1)), pass: Some(true) };
+    let score =
+        Score { scorer: own("e"), turn: Some(1), outcome: own("scored"), value: Some(Value::Int(1)), pass: Some(true) };
     let header = Run {
         format: FORMAT,
         flags: vec![1],

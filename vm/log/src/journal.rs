@@ -25,6 +25,9 @@ use crate::storage::{FileStorage, Storage};
 /// Lines that nobody waits for are written at the latest when this many bytes have gathered.
 const GATHER: usize = 64 << 10;
 
+/// The buffer's memory between writes.
+const KEEP: usize = 1 << 20;
+
 /// What `commit` waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
@@ -319,6 +322,8 @@ impl Shared {
         state.size += done as u64;
         state.written = state.next - 1;
         state.buffer.clear();
+        // One long answer should not hold its memory until the end of the run.
+        state.buffer.shrink_to(KEEP);
         Ok(())
     }
 

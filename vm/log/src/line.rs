@@ -1,10 +1,12 @@
 //! A line: `{"c":"xxxxxxxx","n":17,…}` and a newline. `c` is the CRC32C of the bytes after its comma up to the newline.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::Write as _;
 
 use aigo_ir::text::excerpt;
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::encode::{self, MAX_DEPTH};
 use crate::error::LogError;
@@ -145,14 +147,14 @@ pub(crate) struct Head<'a> {
     #[serde(rename = "e", borrow)]
     pub(crate) kind: Cow<'a, str>,
     /// The trial, for the records of one.
-    #[serde(rename = "s", default)]
+    #[serde(rename = "s", default, deserialize_with = "count")]
     pub(crate) trial: Option<u64>,
     /// For `durable`.
-    #[serde(default)]
-    pub(crate) upto: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    upto: Option<u64>,
     /// For `run`.
-    #[serde(default)]
-    pub(crate) format: Option<u32>,
+    #[serde(default, deserialize_with = "count")]
+    format: Option<u64>,
 }
 
 impl<'a> Head<'a> {
@@ -162,23 +164,7 @@ impl<'a> Head<'a> {
     }
 
     fn of(text: &'a str) -> Result<Self, Flaw> {
-        /// What every version has.
-        #[derive(Deserialize)]
-        struct Core<'a> {
-            n: u64,
-            #[serde(rename = "e", borrow)]
-            kind: Cow<'a, str>,
-        }
-        match serde_json::from_str::<Self>(text) {
-            Ok(head) => Ok(head),
-            // A field of another version's record may have our name and another type.
-            Err(error) => match serde_json::from_str::<Core<'a>>(text) {
-                Ok(Core { n, kind }) if kind == "run" || !is_known(&kind) => {
-                    Ok(Self { n, kind, trial: None, upto: None, format: None })
-                }
-                _ => Err(Flaw::Json(error.to_string())),
-            },
-        }
+        serde_json::from_str(text).map_err(|error| Flaw::Json(error.to_string()))
     }
 
     /// What is unknown about the record, if this version cannot read it.
@@ -186,7 +172,7 @@ impl<'a> Head<'a> {
         if !is_known(&self.kind) {
             return Some(unknown(&self.kind));
         }
-        if self.kind != "run" || self.format == Some(FORMAT) {
+        if self.kind != "run" || self.format == Some(u64::from(FORMAT)) {
             return None;
         }
         let seen = self.format.map_or_else(|| "one that is no number".to_owned(), |n| n.to_string());
@@ -207,6 +193,51 @@ impl<'a> Head<'a> {
         };
         Err(Flaw::Json(format!("a record `{}` without {missing}", self.kind)))
     }
+}
+
+/// A count, or nothing for JSON of any other type: a record of another kind or version may have a field of this name.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    struct Count;
+    impl<'de> Visitor<'de> for Count {
+        type Value = Option<u64>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("any JSON")
+        }
+
+        fn visit_u64<E>(self, n: u64) -> Result<Option<u64>, E> {
+            Ok(Some(n))
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Option<u64>, E> {
+            Ok(None)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Option<u64>, E> {
+            Ok(None)
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<Option<u64>, E> {
+            Ok(None)
+        }
+
+        fn visit_str<E>(self, _: &str) -> Result<Option<u64>, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E>(self) -> Result<Option<u64>, E> {
+            Ok(None)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Option<u64>, A::Error> {
+            IgnoredAny.visit_seq(seq).map(|_| None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<u64>, A::Error> {
+            IgnoredAny.visit_map(map).map(|_| None)
+        }
+    }
+    deserializer.deserialize_any(Count)
 }
 
 fn is_known(kind: &str) -> bool {
