@@ -212,6 +212,7 @@ fn reopening_cuts_a_torn_end_aside_and_refuses_damage() {
         // The marker tells that what was found is on the disk, and the next line has the next number.
         assert_eq!(journal.write(&ask(0)).unwrap(), lines + 4 - u64::from(lines == recovery.log.durable()));
         drop(journal);
+        assert_eq!(Log::open(&folder).unwrap().state(), State::Clean);
         bytes.truncate(whole as usize);
     }
 

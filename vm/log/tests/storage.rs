@@ -5,7 +5,7 @@ mod sample;
 
 use std::collections::BTreeSet;
 use std::io::{self, Cursor, ErrorKind};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use aigo_log::{Durability, Journal, Log, LogError, Storage};
@@ -162,6 +162,71 @@ proptest! {
         }
         answers(&log);
     }
+}
+
+/// A disk whose syncs wait to be allowed.
+struct Slow {
+    disk: Shared,
+    begun: Sender<()>,
+    allowed: Mutex<Receiver<()>>,
+}
+
+impl Storage for Slow {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.disk.write(bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        // The test may be gone before the last sync.
+        let _ = self.begun.send(());
+        let _ = self.allowed.lock().unwrap().recv();
+        self.disk.sync()
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.disk.size()
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.disk.set_len(length)
+    }
+}
+
+#[test]
+fn what_is_written_during_a_sync_waits_for_the_next_and_is_not_marked_by_this_one() {
+    let (disk, (begun, begins), (allow, allowed)) = (Shared::default(), channel(), channel());
+    let slow = Slow { disk: disk.clone(), begun, allowed: Mutex::new(allowed) };
+    allow.send(()).unwrap();
+    // Dropped before the journal, so that a failed assertion does not wait for a sync.
+    let (journal, allow) = (Journal::on("disk", slow, &header(), Durability::Batch).unwrap(), allow);
+    begins.recv().unwrap();
+    let (tell, told) = channel();
+    let commit = |trial: u64| {
+        let tell = tell.clone();
+        journal.commit(&open(trial), move |outcome| tell.send((trial, outcome.is_ok())).unwrap()).unwrap()
+    };
+    let first = commit(0);
+    begins.recv().unwrap();
+    // A write does not wait for the sync; two that wait share the next.
+    let written = journal.write(&ask(0)).unwrap();
+    assert_eq!(disk.log().lines(), written);
+    commit(1);
+    commit(2);
+    assert!(told.try_recv().is_err());
+    allow.send(()).unwrap();
+    assert_eq!(told.recv().unwrap(), (0, true));
+    begins.recv().unwrap();
+    assert!(told.try_recv().is_err());
+    // This line brings the marker of the first sync, which began before `written` was.
+    journal.write(&ask(0)).unwrap();
+    assert_eq!(disk.log().durable(), first);
+    allow.send(()).unwrap();
+    assert_eq!([told.recv().unwrap(), told.recv().unwrap()], [(1, true), (2, true)]);
+    drop(allow);
+    journal.finish().unwrap();
+    let syncs = disk.with(|disk| disk.syncs);
+    // The header's, one for each batch, and two of `finish`.
+    assert_eq!(syncs, 5);
 }
 
 #[test]
