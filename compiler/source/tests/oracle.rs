@@ -2,9 +2,8 @@
 //! * `017` is the number 17 here, as YAML 1.2 says, and text there; `0b11` and signed `0x`, `0o` are text here.
 //! * Numbers beyond 64 bits and infinite ones, duplicate keys and keys that are no strings are refused here.
 //! * U+0085, U+2028 and U+2029 are text here, as YAML 1.2 says, and line breaks there. `[?x]` is a string here, and
-//! `&x:0` an anchor `x:0`; there, a key and an anchor `x`. A lone `!` is a tag of its own there. So none of `?`, `&` and `!` is in the random text.
+//!   `&x:0` an anchor `x:0`; there, a key and an anchor `x`. A lone `!` is a tag of its own there. So none of `?`, `&` and `!` is in the random text.
 //! * Merge keys are expanded here; there, `apply_merge` does it, also for a quoted `<<`.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod documents;
 
