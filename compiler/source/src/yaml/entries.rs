@@ -68,7 +68,7 @@ impl Builder<'_> {
         let shown = if raw.is_empty() { String::new() } else { format!(", `{}`", excerpt(raw, 40)) };
         let found = catalog::KEY_NOT_STRING.at(span, format!("this key is {kind}{shown}; keys are strings"));
         let found = match &text {
-            Some(_) if !raw.is_empty() => {
+            Some(_) if !raw.is_empty() && !raw.starts_with('*') => {
                 found.fix("quote the key", span, lint::quoted(raw)).help("put the key in quotes")
             }
             _ => found.help("write `key: value` with a key that is text"),
