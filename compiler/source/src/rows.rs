@@ -7,6 +7,8 @@ use aigo_ir::value::{Map, Value};
 
 /// How long a line of a dataset may be: 8 MiB.
 const MAX_LINE_BYTES: usize = 8 << 20;
+/// How many keys one object of a row may have. Maps keep their order and are searched from the front.
+const MAX_KEYS: usize = 10_000;
 
 /// One row of a dataset.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +120,9 @@ impl<R: BufRead> JsonLines<R> {
         if text.trim().is_empty() {
             return None;
         }
+        if is_too_wide(text) {
+            return Some(Err(self.error(1, format!("an object of this line has more than {MAX_KEYS} keys"))));
+        }
         Some(match serde_json::from_str::<Value>(text) {
             Ok(value @ Value::Map(_)) => Ok(Row { line: self.line, value }),
             Ok(other) => {
@@ -162,6 +167,34 @@ impl<R: BufRead> Iterator for JsonLines<R> {
         }
         None
     }
+}
+
+/// Whether an object has too many keys, found before the line is parsed.
+fn is_too_wide(text: &str) -> bool {
+    if text.len() < 4 * MAX_KEYS {
+        return false;
+    }
+    let (mut open, mut quoted, mut escaped) = (Vec::new(), false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => open.push(0_usize),
+            b'}' | b']' if !quoted => {
+                open.pop();
+            }
+            b':' if !quoted => {
+                let Some(keys) = open.last_mut() else { continue };
+                *keys += 1;
+                if *keys > MAX_KEYS {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// An error of the JSON parser in our words.

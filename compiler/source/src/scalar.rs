@@ -289,7 +289,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn short_escape(character: char) -> Option<char> {
+/// The character of an escape of one letter, in double quotes.
+pub(crate) fn short_escape(character: char) -> Option<char> {
     Some(match character {
         '0' => '\0',
         'a' => '\u{7}',

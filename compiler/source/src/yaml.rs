@@ -2,7 +2,7 @@
 //!
 //! `events` is the parser behind a small door, `build` makes the arena (`tree`) of it, `entries` sees to the keys of maps,
 //! `resolve` to the values of scalars, `lint` says what is odd about them, `place` mends marks, and `recover` goes on
-//! after a syntax error.
+//! after a syntax error, which `explain` puts in words; both look at broken text through `lines`.
 
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ use crate::catalog;
 mod build;
 mod entries;
 mod events;
+mod explain;
+mod lines;
 mod lint;
 mod place;
 mod recover;

@@ -202,6 +202,37 @@ fn what_is_broken_becomes_an_error_node_and_the_rest_stays() {
 }
 
 #[test]
+fn a_map_that_lost_an_entry_says_so() {
+    let parsed = read("a:\n  x: 1\n  broken\nb:\n  y: 2\nc: [1, {z: 2}]\n");
+    assert_eq!(codes(&parsed), ["E0103"]);
+    let of = |key: &str| parsed.tree.root().get(key).unwrap().is_incomplete();
+    assert_eq!((of("a"), of("b"), of("c"), parsed.tree.root().is_incomplete()), (true, false, false, true));
+}
+
+/// What people write and YAML does not take, with the words for it and where they point.
+#[test]
+fn common_mistakes_are_named() {
+    for (text, place, message) in [
+        ("name: x\n\tindented: y\nend: 1\n", "\t", "a tab cannot be used for indentation"),
+        ("a: \"C:\\dir\"\n", "\\d", "`\\d` is no escape that YAML knows"),
+        ("a:x\nb: 1\n", "a:x", "`a:x` has no space after its `:`"),
+        ("key\nb: 1\n", "key", "`key` is no entry of a map, and others follow"),
+        ("a:\n  b: 1\n    c: 2\n", "c", "`c` is indented under an entry that has a value already"),
+        ("a: [x, y] z\n", "z", "text follows the closing `]` of the value"),
+        ("a: {b: 1}}\n", "}", "this bracket closes nothing"),
+        ("a: {b: 1\nc: 2\n", ":", "`,` or `}` was expected here"),
+        ("user: Hi: you\n", ":", "a value without quotes cannot hold a `: `"),
+        ("a: - b\n", "-", "a list item, `- `, is not allowed here"),
+        ("a: \u{7}\n", "\u{7}", "the character U+0007 is not allowed in YAML"),
+    ] {
+        let found = sole(text);
+        assert_eq!((under(text, &found), found.message.as_str()), (place, message), "{text:?}");
+    }
+    assert_eq!(fixed("a: \"\\$\\d\"\n", &sole("a: \"\\$\\d\"\n")), "a: '\\$\\d'\n");
+    assert!(sole("a: \"\\$\\n\"\n").fix.is_none());
+}
+
+#[test]
 fn the_order_of_codes_is_the_order_of_the_table() {
     let codes: Vec<&str> = aigo_source::catalog::ROWS.iter().map(|row| row.code).collect();
     let mut sorted = codes.clone();

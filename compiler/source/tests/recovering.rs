@@ -1,7 +1,7 @@
 //! Broken files and hostile ones: something is said, what is healthy is kept, and nothing takes long.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use aigo_ir::diagnostic::Severity;
 use aigo_ir::span::FileId;
@@ -115,7 +115,6 @@ fn one_wrong_character_does_not_lose_the_file() {
         }
     }
     let mean = kept / f64::from(syntax);
-    println!("{syntax} broken files, {:.1} % of scalars kept, {} lost: {lost:#?}", 100.0 * mean, lost.len());
     assert!(syntax > 3000 && mean > 0.76 && lost.is_empty(), "{syntax} {mean} {lost:#?}");
 }
 
@@ -123,9 +122,9 @@ fn one_wrong_character_does_not_lose_the_file() {
 fn each_of_many_errors_is_found() {
     let mut text = String::new();
     for n in 0..200 {
-        text.push_str(&format!("key{n}:\n  - {TASK_LINE}\n"));
+        let _ = write!(text, "key{n}:\n  - {TASK_LINE}\n");
         if n % 10 == 5 {
-            text.push_str(&format!("wrong{n}: a: b\n"));
+            let _ = writeln!(text, "wrong{n}: a: b");
         }
     }
     let parsed = read(&text);
@@ -138,6 +137,10 @@ fn each_of_many_errors_is_found() {
 }
 
 const TASK_LINE: &str = "{model: anthropic/claude-sonnet-4-5, max_tokens: 600}";
+
+fn lines(range: std::ops::Range<usize>, line: impl Fn(usize) -> String) -> String {
+    range.map(line).collect::<Vec<_>>().join("\n")
+}
 
 #[test]
 fn hostile_files_end_quickly() {
@@ -155,7 +158,7 @@ fn hostile_files_end_quickly() {
         ("deep maps", "{a: ".repeat(100_000), false),
         ("deep lists", "[".repeat(100_000), false),
         ("dashes", "- ".repeat(50_000), false),
-        ("deep keys", (0..500).map(|n| format!("{}a:\n", " ".repeat(n))).collect(), false),
+        ("deep keys", lines(0..500, |n| format!("{}a:", " ".repeat(n))), false),
         ("mixed depth", format!("{}{}", "- ".repeat(60), "[".repeat(60)), false),
         ("comments", format!("a:\n{}  - b\n", "# c\n".repeat(1_000_000)), true),
         ("one large scalar", format!("a: {}\n", "x".repeat(4 << 20)), true),
@@ -164,10 +167,10 @@ fn hostile_files_end_quickly() {
         ("blank lines", "\n".repeat(8 << 20), true),
         ("unknown aliases", "- *a\n".repeat(100_000), false),
         ("anchors", format!("{}{}", "- &a x\n".repeat(50_000), "- *b\n".repeat(50_000)), false),
-        ("keys", (0..200_000).map(|n| format!("k{n}: 1\n")).collect(), true),
+        ("keys", lines(0..200_000, |n| format!("k{n}: 1")), true),
         ("open quote", format!("{}\n", "a: \"x\n".repeat(100_000)), false),
         ("too large", "x".repeat((8 << 20) + 1), false),
-        ("staircase", (0..900).rev().map(|n| format!("{}}}\n", " ".repeat(n))).collect(), false),
+        ("staircase", lines(0..900, |n| format!("{}}}", " ".repeat(900 - n))), false),
         ("colons", "a: ".repeat(100_000), false),
     ] {
         let parsed = read(&text);
@@ -191,7 +194,9 @@ fn count(node: NodeRef<'_>, found: &mut usize) {
 #[test]
 fn rows_of_a_hostile_file_are_errors() {
     let deep = "[".repeat(100_000);
-    let text = format!("{{\"a\": {deep}\n{{\"a\": 1}}\n{}\n{{\"b\": 2}}", "x".repeat((8 << 20) + 1));
+    let wide = lines(0..400_000, |n| format!("\"k{n}\":1")).replace('\n', ",");
+    let long = "x".repeat((8 << 20) + 1);
+    let text = format!("{{\"a\": {deep}\n{{\"a\": 1}}\n{long}\n{{{wide}}}\n{{\"b\": \"{}\"}}", "\\\":".repeat(50_000));
     let rows: Vec<bool> = jsonl(text.as_bytes()).map(|row| row.is_ok()).collect();
-    assert_eq!(rows, [false, true, false, true]);
+    assert_eq!(rows, [false, true, false, false, true]);
 }

@@ -1,1 +1,30 @@
-//! Placeholder.
+//! The log of a run: what is recorded, how it stands on a line, and what is left of it after a crash.
+//!
+//! ```text
+//! Record --encode--> body --line--> bytes --journal--> log.jsonl   (one writer, group commit)
+//!                                                          |
+//! Trial  <--read-- spans <--scan-- line <------------------+       (any number of readers)
+//! ```
+//!
+//! `spec/log.md` defines the format for other implementations. This crate knows bytes, files and durability; what the
+//! records mean to a run is the driver's business.
+
+mod digest;
+mod encode;
+mod error;
+mod folder;
+mod journal;
+mod line;
+mod read;
+mod record;
+mod scan;
+mod spans;
+mod storage;
+
+pub use digest::{Leaf, digest};
+pub use error::{LogError, ROWS};
+pub use journal::{Durability, Journal, Recovery, TornTail};
+pub use line::{Flaw, MAX_LINE, decode, encode};
+pub use read::{Call, Log, State, Trial};
+pub use record::{Ask, Close, Durable, End, FORMAT, Got, Open, Record, Resumed, Run, Score, Usage};
+pub use storage::{FileStorage, Storage};

@@ -18,6 +18,8 @@ use crate::scalar::Style;
 
 /// How many nodes one file may hold.
 const MAX_NODES: usize = 500_000;
+/// How many findings are kept of one file.
+const MAX_DIAGNOSTICS: usize = 10_000;
 /// How many entries merge keys may visit in one file.
 const MAX_MERGED: usize = 100_000;
 
@@ -118,7 +120,7 @@ impl<'a> Builder<'a> {
             if self.tree.nodes.len() > MAX_NODES {
                 let message = format!("this file holds more than {MAX_NODES} keys and values");
                 let help = "move data to a file of its own, such as JSON Lines";
-                self.diagnostics.push(catalog::TOO_MANY_NODES.at(self.span(0, 0), message).help(help));
+                self.report(catalog::TOO_MANY_NODES.at(self.span(0, 0), message).help(help));
                 root = Some(self.node(0, 0, Data::Error));
                 break;
             }
@@ -135,14 +137,32 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Keeps a finding. Nobody reads more than some thousands, and a hostile file could have millions.
+    pub(super) fn report(&mut self, found: impl Into<Option<Diagnostic>>) {
+        if !self.is_full() {
+            self.diagnostics.extend(found.into());
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MAX_DIAGNOSTICS
+    }
+
     fn second_document(&mut self, start: usize, end: usize) {
         let message = "a second document starts here; a file holds one";
         let help = "remove the `---`, or move what follows to a file of its own";
         let diagnostic = catalog::SEVERAL_DOCUMENTS.at(self.span(start, end), message).help(help);
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic);
     }
 
-    pub(super) fn span(&self, start: usize, end: usize) -> Span {
+    pub(super) fn span(&self, mut start: usize, mut end: usize) -> Span {
+        // The parser may stop inside what is one character in the file and several spaces in the masked text.
+        while !self.tree.text.is_char_boundary(start) && start > 0 {
+            start -= 1;
+        }
+        while !self.tree.text.is_char_boundary(end) && end < self.tree.text.len() {
+            end += 1;
+        }
         Span::new(self.tree.file, start, end)
     }
 
@@ -193,14 +213,16 @@ impl<'a> Builder<'a> {
     fn comment(&mut self, text: &str, start: usize, end: usize) {
         let span = self.span(start, end);
         if let Some(node) = self.last_plain.take().and_then(|id| self.tree.nodes.get(id as usize)) {
-            self.diagnostics.extend(lint::comment_cuts(&self.tree.text, node, text, span));
+            self.report(lint::comment_cuts(&self.tree.text, node, text, span));
         }
         self.tree.comments.push(Comment { span, text: text.to_owned() });
     }
 
     fn scalar(&mut self, text: Cow<'_, str>, style: Style, tag: Option<&Tag>, start: usize, end: usize) {
         // A scalar that reaches over a blanked part, such as an open quote, does not say what the file says.
-        if self.masks.iter().any(|mask| mask.start < end.max(start + 1) && start < mask.end) {
+        let masked = self.masks.iter().find(|mask| mask.start < end.max(start + 1) && start < mask.end);
+        if let Some(mask) = masked {
+            let end = if mask.hole == Some(start) { mask.end } else { end };
             let id = self.node(start, end, Data::Error);
             return self.put(id);
         }
@@ -218,14 +240,14 @@ impl<'a> Builder<'a> {
             Ok(value) => Data::Scalar { value, text, style, implicit },
             Err(refusal) => {
                 let span = self.span(start, end);
-                self.diagnostics.push(lint::refused(&refusal, &text, span, tag));
+                self.report(lint::refused(&refusal, &text, span, tag));
                 Data::Error
             }
         };
         let id = self.node(start, end, data);
         if style == Style::Plain && tag.is_none() {
             self.last_plain = Some(id);
-            self.diagnostics.extend(self.tree.nodes.get(id as usize).and_then(lint::read_differently));
+            self.report(self.tree.nodes.get(id as usize).and_then(lint::read_differently));
         }
         self.put(id);
     }
@@ -241,7 +263,7 @@ impl<'a> Builder<'a> {
         let fits = tag.is_none_or(|tag| tag.core == Some(core) || tag.core == Some(Core::Plain));
         if let Some(tag) = tag.filter(|_| !fits) {
             let what = if core == Core::Seq { "a list" } else { "a map" };
-            self.diagnostics.push(lint::tag_refused(tag, self.span(tag.start, tag.end), what));
+            self.report(lint::tag_refused(tag, self.span(tag.start, tag.end), what));
         }
         self.open.push(Open { node, children, start, flow, wrong: !fits, height: 0 });
     }
@@ -249,7 +271,7 @@ impl<'a> Builder<'a> {
     fn too_deep(&mut self, start: usize, end: usize) {
         let message = format!("lists and maps are nested more than {MAX_DEPTH} deep here, aliases included");
         let diagnostic = catalog::TOO_DEEP.at(self.span(start, end), message).help("flatten the value");
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic);
     }
 
     fn end(&mut self, end: usize) {
@@ -293,7 +315,7 @@ impl<'a> Builder<'a> {
             key.is_some_and(|key| matches!(key.data, Data::Map { flow: true, .. }) && key.span.start == span.start + 1)
         });
         if template && flow {
-            self.diagnostics.push(lint::unquoted_template(&self.tree.text, span));
+            self.report(lint::unquoted_template(&self.tree.text, span));
             return Data::Error;
         }
         let pairs = self.entries(pairs);
@@ -323,7 +345,7 @@ impl<'a> Builder<'a> {
                 let message =
                     format!("`*{name}` stands inside the value that `&{name}` names, so it would contain itself");
                 let diagnostic = catalog::ALIAS_CYCLE.at(self.span(start, end), message).help("write the value out");
-                self.diagnostics.push(diagnostic);
+                self.report(diagnostic);
                 Data::Error
             }
             Some(target) => {
@@ -345,13 +367,15 @@ impl<'a> Builder<'a> {
 
     fn unknown_alias(&mut self, name: &str, start: usize, end: usize) {
         self.last_plain = None;
-        let message = format!("no `&{name}` stands before this `*{name}`");
-        // A file of nothing but anchors and wrong aliases would make the list of candidates quadratic.
-        let known: Vec<&str> = self.anchors.values().rev().take(50).map(|anchor| anchor.name.as_str()).collect();
-        let help = suggest(name, known.iter().copied()).unwrap_or_else(|| {
-            format!("name a value with `&{name}` first, or quote the text if the `*` belongs to it")
-        });
-        self.diagnostics.push(catalog::UNKNOWN_ALIAS.at(self.span(start, end), message).help(help));
+        if !self.is_full() {
+            let message = format!("no `&{name}` stands before this `*{name}`");
+            // A file of nothing but anchors and wrong aliases would make the list of candidates quadratic.
+            let known: Vec<&str> = self.anchors.values().rev().take(50).map(|anchor| anchor.name.as_str()).collect();
+            let help = suggest(name, known.iter().copied()).unwrap_or_else(|| {
+                format!("name a value with `&{name}` first, or quote the text if the `*` belongs to it")
+            });
+            self.report(catalog::UNKNOWN_ALIAS.at(self.span(start, end), message).help(help));
+        }
         let id = self.node(start, end, Data::Error);
         self.put(id);
     }

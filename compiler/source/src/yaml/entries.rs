@@ -48,7 +48,7 @@ impl Builder<'_> {
             .at(self.span_of(second), message)
             .related(self.span_of(first), "it was given first here")
             .help("remove one of the two; the first is used");
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic);
     }
 
     /// The text of a key, if it can be one.
@@ -68,12 +68,12 @@ impl Builder<'_> {
         let shown = if raw.is_empty() { String::new() } else { format!(", `{}`", excerpt(raw, 40)) };
         let found = catalog::KEY_NOT_STRING.at(span, format!("this key is {kind}{shown}; keys are strings"));
         let found = match &text {
-            Some(_) if !raw.is_empty() => {
+            Some(_) if !raw.is_empty() && !raw.starts_with('*') => {
                 found.fix("quote the key", span, lint::quoted(raw)).help("put the key in quotes")
             }
             _ => found.help("write `key: value` with a key that is text"),
         };
-        self.diagnostics.push(found);
+        self.report(found);
         text
     }
 
@@ -97,14 +97,14 @@ impl Builder<'_> {
                 _ => {
                     let message = "the merge key `<<` takes a map or a list of maps, and this is neither";
                     let help = "give it an alias of a map, such as `<<: *base`";
-                    self.diagnostics.push(catalog::MERGE_NOT_MAP.at(self.span_of(source), message).help(help));
+                    self.report(catalog::MERGE_NOT_MAP.at(self.span_of(source), message).help(help));
                     continue;
                 }
             };
             let Some(left) = self.merges_left.checked_sub(range.len() + 1) else {
                 let message = "the merge keys of this file copy more than 100000 entries";
                 let help = "write the entries out where they are used";
-                self.diagnostics.push(catalog::MERGE_TOO_LARGE.at(self.span_of(merge.key), message).help(help));
+                self.report(catalog::MERGE_TOO_LARGE.at(self.span_of(merge.key), message).help(help));
                 return;
             };
             self.merges_left = left;

@@ -62,12 +62,25 @@ pub(super) struct Placed<'t> {
     pub(super) end: usize,
 }
 
+/// What kind of error it is, where more can be said than the parser says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    TooDeep,
+    /// As a rule, quotes around the value are what is missing.
+    Unquoted,
+    /// A `:` where none can be.
+    Colon,
+    /// Something else than a key where a key belongs.
+    KeyExpected,
+    Tab,
+    Escape,
+    Other,
+}
+
 /// Why the parser could not go on.
 pub(super) struct Stop {
     pub(super) at: usize,
-    pub(super) too_deep: bool,
-    /// Whether quotes around the value are what is missing, as a rule.
-    pub(super) quotable: bool,
+    pub(super) cause: Cause,
     pub(super) message: String,
     pub(super) help: Option<&'static str>,
 }
@@ -100,8 +113,7 @@ impl<'t> Events<'t> {
                 Some(Err(error)) => {
                     let at = error.marker().byte_offset().unwrap_or(self.length).min(self.length);
                     let (message, help) = words(error.kind());
-                    let too_deep = matches!(error.kind(), ErrorKind::RecursionLimitExceeded);
-                    return Err(Stop { at, too_deep, quotable: wants_quotes(error.kind()), message, help });
+                    return Err(Stop { at, cause: cause(error.kind()), message, help });
                 }
             };
             let range = span.byte_range().unwrap_or(self.length..self.length);
@@ -154,13 +166,18 @@ fn read_tag(tag: &RawTag, span: &granit_parser::Span, node_start: usize) -> Tag 
     Tag { core, written: tag.original(), start: range.start, end: range.end }
 }
 
-fn wants_quotes(kind: &ErrorKind) -> bool {
+fn cause(kind: &ErrorKind) -> Cause {
+    use ErrorKind as K;
     match kind {
-        ErrorKind::UnexpectedCharacter { character } => matches!(character, '@' | '`' | '%'),
-        ErrorKind::MappingValueNotAllowed
-        | ErrorKind::InvalidTrailingSingleQuotedScalar
-        | ErrorKind::InvalidTrailingDoubleQuotedScalar => true,
-        _ => false,
+        K::RecursionLimitExceeded => Cause::TooDeep,
+        K::UnexpectedCharacter { character: '@' | '`' | '%' }
+        | K::InvalidTrailingSingleQuotedScalar
+        | K::InvalidTrailingDoubleQuotedScalar => Cause::Unquoted,
+        K::MappingValueNotAllowed => Cause::Colon,
+        K::ExpectedBlockMappingKey => Cause::KeyExpected,
+        K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => Cause::Tab,
+        K::UnknownQuotedScalarEscape | K::InvalidQuotedScalarHexEscape => Cause::Escape,
+        _ => Cause::Other,
     }
 }
 

@@ -110,8 +110,8 @@ pub(super) fn read_by_yaml_1_1(text: &str) -> Option<&'static str> {
     let first = text.bytes().next()?;
     if first.is_ascii_alphabetic() {
         // `y` and `n` are left out: the tools in use read them as text too, and they are frequent names.
-        let word = |known: &str| text == known || text == known.to_uppercase() || text == capitalised(known);
-        return ["yes", "no", "on", "off"].into_iter().any(word).then_some("a boolean");
+        let words = ["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"];
+        return (text.len() <= 3 && words.contains(&text)).then_some("a boolean");
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if !unsigned.bytes().next()?.is_ascii_digit() {
@@ -138,11 +138,6 @@ pub(super) fn read_by_yaml_1_1(text: &str) -> Option<&'static str> {
         return Some("a number in base 60");
     }
     is_date(text).then_some("a date")
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|c| c.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 fn sixty(part: &str) -> bool {

@@ -230,10 +230,19 @@ impl<'t> NodeRef<'t> {
         matches!(self.kind(), Kind::Error)
     }
 
-    /// Whether a part of this node was left out because of a syntax error, so that what is missing may have been written.
+    /// Whether a part of this list or map was left out because of a syntax error, so that what is missing in it may have been
+    /// written. True also of a node just before such a part, which may have been its next entry.
     pub fn is_incomplete(self) -> bool {
         let span = self.span();
-        self.is_error() || self.tree.masked.iter().any(|mask| mask.start <= span.end && span.start <= mask.end)
+        let next_to = |mask: &Span| {
+            let between = self.tree.text.get(span.end as usize..mask.start as usize);
+            between.map_or(mask.end > span.start, |text| text.trim().is_empty())
+        };
+        match self.node().data {
+            Data::List { .. } | Data::Map { .. } => self.tree.masked.iter().any(next_to),
+            Data::Scalar { .. } => false,
+            Data::Alias(_) | Data::Error => true,
+        }
     }
 
     /// The items of a list; none for any other node.

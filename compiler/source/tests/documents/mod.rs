@@ -135,7 +135,7 @@ fn styled(scalar: &Scalar, indent: usize, flow: bool, out: &mut String) {
             let _ = write!(out, "{mark}{width}{chomp}");
             let step = if indent == 0 { " ".to_owned() } else { " ".repeat(indent - 1) };
             for line in scalar.text.split('\n') {
-                let lead = if line.is_empty() && scalar.header % 2 == 0 { "" } else { step.as_str() };
+                let lead = if line.is_empty() && scalar.header.is_multiple_of(2) { "" } else { step.as_str() };
                 let _ = write!(out, "\n{lead}{line}");
             }
         }
@@ -149,7 +149,7 @@ fn double(scalar: &Scalar, pad: &str, out: &mut String) {
             '"' | '\\' => {
                 let _ = write!(out, "\\{c}");
             }
-            '\n' if scalar.header % 2 == 0 => out.push_str("\\n"),
+            '\n' if scalar.header.is_multiple_of(2) => out.push_str("\\n"),
             '\n' => {
                 let _ = write!(out, "\n\n{pad}");
             }

@@ -1,0 +1,291 @@
+//! A record as the part of its line that does not depend on its number: `"e":"ask","s":3,…}`.
+//!
+//! Written by hand and not by serde: `serde_json` writes DEL, C1 and bidirectional controls raw, and a second pass over each
+//! line costs more than the first.
+
+use std::fmt::Write as _;
+
+use aigo_ir::text::is_dangerous;
+use aigo_ir::value::Value;
+
+use crate::record::{Ask, Close, Got, Open, Record, Run, Score};
+
+/// How deep lists and maps may nest in a value. JSON readers stop at 128, and a record adds up to four levels of its own.
+pub(crate) const MAX_DEPTH: usize = 120;
+
+/// What a log cannot hold, because it could not be read again.
+#[derive(Debug)]
+pub(crate) struct TooDeep;
+
+/// The body of a record's line, its closing brace included.
+pub(crate) fn body(record: &Record) -> Result<String, TooDeep> {
+    let mut out = Object { out: String::with_capacity(size_hint(record)) };
+    let _ = write!(out.out, "\"e\":\"{}\"", record.name());
+    match record {
+        Record::Run(run) => write_run(&mut out, run),
+        Record::Open(open) => write_open(&mut out, open)?,
+        Record::Ask(ask) => write_ask(&mut out, ask),
+        Record::Got(got) => write_got(&mut out, got)?,
+        Record::Close(close) => write_close(&mut out, close)?,
+        Record::Durable(durable) => out.number("upto", durable.upto),
+        Record::Resumed(resumed) => out.str("aigo", &resumed.aigo),
+        Record::End(end) => {
+            out.raw("digest", &format!("\"{}\"", end.digest));
+            out.raw("exit", &end.exit.to_string());
+        }
+    }
+    out.out.push('}');
+    Ok(out.out)
+}
+
+fn size_hint(record: &Record) -> usize {
+    match record {
+        Record::Run(run) => 512 + run.program.len() * 9 / 8,
+        Record::Got(got) => 224 + got.text.len() * 9 / 8,
+        _ => 256,
+    }
+}
+
+fn write_run(out: &mut Object, run: &Run) {
+    out.number("format", run.format.into());
+    out.numbers("flags", &run.flags);
+    out.str("id", &run.id);
+    out.str("aigo", &run.aigo);
+    let engines = Value::map(run.engines.iter().map(|(name, version)| (name.as_str(), Value::str(version.as_str()))));
+    out.raw("engines", &engines.to_json());
+    out.str("program", &run.program);
+    out.raw("hash", &format!("\"{}\"", run.hash));
+    out.str("dataset", &run.dataset);
+    out.number("seed", run.seed);
+    out.maybe_str("task", run.task.as_deref());
+    out.maybe_str("root", run.root.as_deref());
+}
+
+fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
+    out.number("s", open.trial);
+    out.str("key", &open.key);
+    out.number("epoch", open.epoch.into());
+    out.str("graph", &open.graph);
+    out.value("row", &open.row)?;
+    if !open.tags.is_empty() {
+        out.list("tags", &open.tags, |out, tag| {
+            string(tag, out);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn write_ask(out: &mut Object, ask: &Ask) {
+    out.number("s", ask.trial);
+    out.str("g", &ask.graph);
+    out.str("p", &ask.node);
+    if !ask.index.is_empty() {
+        out.numbers("i", &ask.index);
+    }
+    out.str("k", &ask.content);
+    out.str("role", &ask.role);
+    out.flag("retry", ask.retry);
+}
+
+fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
+    out.number("s", got.trial);
+    out.number("a", got.ask);
+    out.str("text", &got.text);
+    if !got.calls.is_empty() {
+        out.list("calls", &got.calls, |out, call| json_value(call, out))?;
+    }
+    out.str("stop", &got.stop);
+    let counts = [("in", got.usage.input), ("out", got.usage.output), ("cached", got.usage.cached)];
+    if counts.iter().any(|(_, count)| count.is_some()) {
+        out.name("usage");
+        let mut separator = '{';
+        for (name, count) in counts {
+            if let Some(count) = count {
+                let _ = write!(out.out, "{separator}\"{name}\":{count}");
+                separator = ',';
+            }
+        }
+        out.out.push('}');
+    }
+    out.maybe_str("model", got.model.as_deref());
+    out.maybe_str("fault", got.fault.as_deref());
+    if let Some(context) = &got.context {
+        out.value("context", context)?;
+    }
+    out.flag("lossy", got.lossy);
+    Ok(())
+}
+
+fn write_close(out: &mut Object, close: &Close) -> Result<(), TooDeep> {
+    out.number("s", close.trial);
+    out.str("ending", &close.ending);
+    out.raw("leaf", &format!("\"{}\"", close.leaf));
+    out.list("scores", &close.scores, json_score)
+}
+
+fn json_score(out: &mut String, score: &Score) -> Result<(), TooDeep> {
+    out.push_str("{\"scorer\":");
+    string(&score.scorer, out);
+    if let Some(turn) = score.turn {
+        let _ = write!(out, ",\"turn\":{turn}");
+    }
+    out.push_str(",\"outcome\":");
+    string(&score.outcome, out);
+    if let Some(value) = &score.value {
+        out.push_str(",\"value\":");
+        json_value(value, out)?;
+    }
+    if let Some(pass) = score.pass {
+        let _ = write!(out, ",\"pass\":{pass}");
+    }
+    out.push('}');
+    Ok(())
+}
+
+fn json_value(value: &Value, out: &mut String) -> Result<(), TooDeep> {
+    if !shallow(value, MAX_DEPTH) {
+        return Err(TooDeep);
+    }
+    match value {
+        Value::Str(text) => string(text, out),
+        other => out.push_str(&other.to_json()),
+    }
+    Ok(())
+}
+
+/// Whether lists and maps nest at most `depth` deep. It stops there, so no depth is too deep for the stack.
+fn shallow(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::List(items) => depth > 0 && items.iter().all(|item| shallow(item, depth - 1)),
+        Value::Map(map) => depth > 0 && map.iter().all(|(_, item)| shallow(item, depth - 1)),
+        _ => true,
+    }
+}
+
+/// The bytes at which [`string`] must look: what JSON escapes, and the first bytes of every character that could drive a
+/// terminal (U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF, U+F000 to U+FFFF).
+const LOOK: [bool; 256] = {
+    let mut look = [false; 256];
+    let mut byte = u8::MIN;
+    loop {
+        look[byte as usize] = matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef);
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    look
+};
+
+/// The same as [`aigo_ir::text::json_string`], five times as fast on long answers: it copies what needs no look as a whole.
+fn string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| LOOK.get(usize::from(byte)).is_some_and(|look| *look)) {
+        let (plain, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(plain);
+        let mut chars = from.chars();
+        match chars.next() {
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(c) if is_dangerous(c) => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            Some(c) => out.push(c),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// An object whose first field stands, so that each further one begins with a comma.
+struct Object {
+    out: String,
+}
+
+impl Object {
+    fn name(&mut self, name: &str) {
+        self.out.push_str(",\"");
+        self.out.push_str(name);
+        self.out.push_str("\":");
+    }
+
+    fn raw(&mut self, name: &str, json: &str) {
+        self.name(name);
+        self.out.push_str(json);
+    }
+
+    fn str(&mut self, name: &str, text: &str) {
+        self.name(name);
+        string(text, &mut self.out);
+    }
+
+    fn maybe_str(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.str(name, text);
+        }
+    }
+
+    fn number(&mut self, name: &str, n: u64) {
+        self.name(name);
+        let _ = write!(self.out, "{n}");
+    }
+
+    fn flag(&mut self, name: &str, set: bool) {
+        if set {
+            self.raw(name, "true");
+        }
+    }
+
+    fn value(&mut self, name: &str, value: &Value) -> Result<(), TooDeep> {
+        self.name(name);
+        json_value(value, &mut self.out)
+    }
+
+    fn numbers(&mut self, name: &str, numbers: &[u32]) {
+        let _ = self.list(name, numbers, |out, n| {
+            let _ = write!(out, "{n}");
+            Ok(())
+        });
+    }
+
+    fn list<T>(
+        &mut self,
+        name: &str,
+        items: &[T],
+        mut item: impl FnMut(&mut String, &T) -> Result<(), TooDeep>,
+    ) -> Result<(), TooDeep> {
+        self.name(name);
+        self.out.push('[');
+        for (at, one) in items.iter().enumerate() {
+            if at > 0 {
+                self.out.push(',');
+            }
+            item(&mut self.out, one)?;
+        }
+        self.out.push(']');
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::string;
+
+    #[test]
+    fn strings_are_those_of_the_ir() {
+        for c in '\0'..=char::MAX {
+            let text = format!("a{c}é{c}{c}");
+            let (mut ours, mut theirs) = (String::new(), String::new());
+            string(&text, &mut ours);
+            aigo_ir::text::json_string(&text, &mut theirs);
+            assert_eq!(ours, theirs);
+        }
+    }
+}

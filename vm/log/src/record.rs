@@ -1,0 +1,252 @@
+//! What a log holds. The names of the fields in a file are short (`spec/log.md` has the tables); here they are words.
+
+use std::collections::BTreeMap;
+
+use aigo_ir::key::Key;
+use aigo_ir::value::Value;
+use serde::de::{Deserialize, Deserializer, Error as _};
+
+/// The version of the format that this crate writes, and the only one it reads.
+pub const FORMAT: u32 = 1;
+
+/// One line of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// What the run is: the first line, and only the first.
+    Run(Run),
+    /// A trial begins.
+    Open(Open),
+    /// A call is about to be made.
+    Ask(Ask),
+    /// Its answer.
+    Got(Got),
+    /// A trial has ended.
+    Close(Close),
+    /// All lines up to one are on the disk. Written by the journal alone.
+    Durable(Durable),
+    /// Another process goes on from here. Written by the journal alone.
+    Resumed(Resumed),
+    /// The run has ended.
+    End(End),
+}
+
+/// What the run is: enough to replay it without the task, the dataset or the network.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+pub struct Run {
+    /// The version of the format: [`FORMAT`].
+    pub format: u32,
+    /// Numbers of the changes of behaviour that this run has made its own.
+    pub flags: Vec<u32>,
+    /// The run's name, that of its folder.
+    pub id: String,
+    /// The version of aigo that began the run.
+    pub aigo: String,
+    /// The engines whose behaviour shows in results, by name, with their versions.
+    pub engines: BTreeMap<String, String>,
+    /// The program as IR text.
+    pub program: String,
+    /// The program's hash.
+    #[serde(deserialize_with = "key")]
+    pub hash: Key,
+    /// The dataset's hash.
+    pub dataset: String,
+    /// The seed of all seeded choices.
+    pub seed: u64,
+    /// The task's path, as it was given.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// The task's folder.
+    #[serde(default)]
+    pub root: Option<String>,
+}
+
+/// A trial begins: one sample in one epoch. It holds everything that replay needs of the dataset.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+pub struct Open {
+    /// The trial's number in this log; other lines name the trial by it.
+    #[serde(rename = "s")]
+    pub trial: u64,
+    /// The sample's key.
+    pub key: String,
+    /// The epoch, from 1.
+    pub epoch: u32,
+    /// The name of the solve graph.
+    pub graph: String,
+    /// The sample's row, a map.
+    pub row: Value,
+    /// The sample's tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+/// A call is about to be made. The line is in the file before the first byte goes to the network.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+pub struct Ask {
+    /// The trial.
+    #[serde(rename = "s")]
+    pub trial: u64,
+    /// The graph's name.
+    #[serde(rename = "g")]
+    pub graph: String,
+    /// The path of the node in its graph.
+    #[serde(rename = "p")]
+    pub node: String,
+    /// One number for each enclosing loop or map, outermost first.
+    #[serde(rename = "i", default)]
+    pub index: Vec<u32>,
+    /// The content key: the first 12 bytes in hexadecimal.
+    #[serde(rename = "k")]
+    pub content: String,
+    /// The role that is asked.
+    pub role: String,
+    /// Whether the call was asked before and its answer never came.
+    #[serde(default)]
+    pub retry: bool,
+}
+
+/// The answer to an [`Ask`]. The line is on the disk before the machine sees the answer.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+pub struct Got {
+    /// The trial.
+    #[serde(rename = "s")]
+    pub trial: u64,
+    /// The number of the line that asked.
+    #[serde(rename = "a")]
+    pub ask: u64,
+    /// The text; empty where there is none.
+    pub text: String,
+    /// The tool calls.
+    #[serde(default)]
+    pub calls: Vec<Value>,
+    /// Why the answer ended: `stop`, `length`, `tool_calls`, `filter`, `refusal`, …
+    pub stop: String,
+    /// The tokens.
+    #[serde(default)]
+    pub usage: Usage,
+    /// The model that served the call, if the provider said so.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The class of a fault that would come again, if there is no answer.
+    #[serde(default)]
+    pub fault: Option<String>,
+    /// What the provider wants to see again with the next call.
+    #[serde(default, deserialize_with = "present")]
+    pub context: Option<Value>,
+    /// Whether bytes that are not text were replaced.
+    #[serde(default)]
+    pub lossy: bool,
+}
+
+/// Tokens as the provider counted them; absent where it did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct Usage {
+    /// Tokens of the request, cached ones among them.
+    #[serde(rename = "in", default)]
+    pub input: Option<u64>,
+    /// Tokens of the answer.
+    #[serde(rename = "out", default)]
+    pub output: Option<u64>,
+    /// Tokens of the request that came from the provider's cache.
+    #[serde(default)]
+    pub cached: Option<u64>,
+}
+
+/// A trial has ended.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+pub struct Close {
+    /// The trial.
+    #[serde(rename = "s")]
+    pub trial: u64,
+    /// How it ended.
+    pub ending: String,
+    /// The hash of its positions, contents, answers and scores: the trial's part of the digest.
+    #[serde(deserialize_with = "key")]
+    pub leaf: Key,
+    /// Its scores.
+    #[serde(default)]
+    pub scores: Vec<Score>,
+}
+
+/// One score of a trial.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+pub struct Score {
+    /// The scorer's name.
+    pub scorer: String,
+    /// The turn, for a scorer that scores each.
+    #[serde(default)]
+    pub turn: Option<u32>,
+    /// What became of it: `scored`, `not_applicable`, `invalid`, …
+    pub outcome: String,
+    /// The value.
+    #[serde(default, deserialize_with = "present")]
+    pub value: Option<Value>,
+    /// Whether the value passes, if the scorer has a threshold.
+    #[serde(default)]
+    pub pass: Option<bool>,
+}
+
+/// All lines up to `upto` are on the disk: they were synced before this line was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Durable {
+    /// The number of the last such line.
+    pub upto: u64,
+}
+
+/// Another process goes on from here.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Resumed {
+    /// Its version of aigo.
+    pub aigo: String,
+}
+
+/// The run has ended; a run that was ended early and resumed has one for each time.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct End {
+    /// The digest of the run.
+    #[serde(deserialize_with = "key")]
+    pub digest: Key,
+    /// The exit code of the command.
+    pub exit: i32,
+}
+
+impl Record {
+    /// The name of the record's kind in the file.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "run",
+            Self::Open(_) => "open",
+            Self::Ask(_) => "ask",
+            Self::Got(_) => "got",
+            Self::Close(_) => "close",
+            Self::Durable(_) => "durable",
+            Self::Resumed(_) => "resumed",
+            Self::End(_) => "end",
+        }
+    }
+}
+
+/// A field that is there, even as `null`, is `Some`: a score of null is not the absence of a score.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// A hash as 64 lower-case hexadecimal digits.
+fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+    let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+    let digits: Option<Vec<u8>> = text.bytes().map(hex_digit).collect();
+    let bytes: Vec<u8> =
+        digits.unwrap_or_default().chunks(2).map(|pair| pair.iter().fold(0, |n, d| n << 4 | d)).collect();
+    if text.len() != 64 {
+        return Err(D::Error::custom("a hash is 64 hexadecimal digits"));
+    }
+    <[u8; 32]>::try_from(bytes).map(Key).map_err(|_| D::Error::custom("a hash is 64 lower-case hexadecimal digits"))
+}
+
+/// The value of a lower-case hexadecimal digit.
+pub(crate) const fn hex_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Every record comes back from its line, whatever its texts hold, and no line can drive a terminal.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod sample;
+
+use aigo_ir::key::Key;
+use aigo_ir::text::is_dangerous;
+use aigo_ir::value::Value;
+use aigo_log::{Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Record, Resumed, Run, Score, Usage, decode, encode};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+
+/// Texts as hostile as they come: escapes, separators, bidirectional controls, NUL, quotes, emoji, and what looks like a line.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("\u{1b}[2J".to_owned()),
+        Just("\u{2028}\u{2029}\u{85}\u{9b}\u{7f}".to_owned()),
+        Just("\u{202e}\u{2066}\u{200f}\u{61c}\u{feff}".to_owned()),
+        Just("\0\r\n\t\u{8}\u{c}\"\\/".to_owned()),
+        Just("👩‍👩‍👧🏽é値".to_owned()),
+        Just("\\u202e".to_owned()),
+        Just("\"}\n{\"c\":\"00000000\",\"n\":1,\"e\":\"durable\",\"upto\":99}\n".to_owned()),
+        any::<String>(),
+        any::<char>().prop_map(String::from),
+    ];
+    vec(piece, 0..4).prop_map(|pieces| pieces.concat())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::Int),
+        any::<f64>().prop_map(|x| Value::float(x).unwrap_or(Value::Float(0.5))),
+        text().prop_map(Value::str),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![vec(inner.clone(), 0..4).prop_map(Value::list), vec((text(), inner), 0..4).prop_map(Value::map)]
+    })
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    any::<[u8; 32]>().prop_map(Key)
+}
+
+fn run() -> impl Strategy<Value = Record> {
+    let texts = (text(), text(), text(), text());
+    let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
+    (texts, rest, option::of(text()), option::of(text())).prop_map(|(texts, rest, task, root)| {
+        let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
+        Record::Run(Run { format: FORMAT, flags, id, aigo, engines, program, hash, dataset, seed, task, root })
+    })
+}
+
+fn got() -> impl Strategy<Value = Record> {
+    let count = || option::of(any::<u64>());
+    let usage = (count(), count(), count()).prop_map(|(input, output, cached)| Usage { input, output, cached });
+    let maybe = (option::of(text()), option::of(text()), option::of(value()), any::<bool>());
+    (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
+        |(trial, ask, text, calls, stop, usage, (model, fault, context, lossy))| {
+            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, context, lossy })
+        },
+    )
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), vec(text(), 0..3));
+    let ask = (any::<u64>(), text(), text(), vec(any::<u32>(), 0..4), text(), text(), any::<bool>());
+    let score = (text(), option::of(any::<u32>()), text(), option::of(value()), option::of(any::<bool>()))
+        .prop_map(|(scorer, turn, outcome, value, pass)| Score { scorer, turn, outcome, value, pass });
+    prop_oneof![
+        run(),
+        got(),
+        open.prop_map(|(trial, key, epoch, graph, row, tags)| Record::Open(Open {
+            trial,
+            key,
+            epoch,
+            graph,
+            row,
+            tags
+        })),
+        ask.prop_map(|(trial, graph, node, index, content, role, retry)| {
+            Record::Ask(Ask { trial, graph, node, index, content, role, retry })
+        }),
+        (any::<u64>(), text(), key(), vec(score, 0..3))
+            .prop_map(|(trial, ending, leaf, scores)| Record::Close(Close { trial, ending, leaf, scores })),
+        (0..u64::MAX).prop_map(|upto| Record::Durable(Durable { upto })),
+        text().prop_map(|aigo| Record::Resumed(Resumed { aigo })),
+        (key(), any::<i32>()).prop_map(|(digest, exit)| Record::End(End { digest, exit })),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_record_comes_back(record in record(), n in any::<u64>()) {
+        let n = if matches!(record, Record::Durable(_)) { u64::MAX } else { n };
+        let line = encode(n, &record).unwrap();
+        let content = line.strip_suffix('\n').unwrap();
+        prop_assert!(!content.chars().any(is_dangerous), "{content:?}");
+        prop_assert_eq!(decode(content.as_bytes()).unwrap(), (n, record));
+        prop_assert!(serde_json::from_str::<serde_json::Value>(content).unwrap().is_object());
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_refused_or_read(bytes in vec(any::<u8>(), 0..200)) {
+        prop_assert!(decode(&bytes).is_err());
+    }
+}
+
+#[test]
+fn the_checksum_is_the_one_of_the_specification() {
+    let line = encode(17, &sample::durable(16)).unwrap();
+    assert_eq!(line, "{\"c\":\"03c4deb0\",\"n\":17,\"e\":\"durable\",\"upto\":16}\n");
+    // The check value of CRC32C.
+    assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283);
+}
+
+#[test]
+fn unknown_fields_are_ignored_and_unknown_kinds_are_not() {
+    let line = |body: &str| {
+        let summed = format!("\"n\":2,{body}");
+        format!("{{\"c\":\"{:08x}\",{summed}", crc32c::crc32c(summed.as_bytes()))
+    };
+    let read = |body: &str| decode(line(body).as_bytes());
+    let resumed = Record::Resumed(Resumed { aigo: "9".to_owned() });
+    assert_eq!(read(r#""e":"resumed","aigo":"9","new":[{}]}"#).unwrap().1, resumed);
+    for other in ["1", "-1", "0.5", "true", "null", "\"one\"", "[[1]]", "{\"a\":{}}"] {
+        let body = format!(r#""e":"resumed","aigo":"9","s":{other},"upto":{other},"format":{other}}}"#);
+        assert_eq!(read(&body).map(|(_, record)| record), Ok(resumed.clone()), "{other}");
+    }
+    assert!(matches!(read(r#""e":"dream","s":"one"}"#), Err(Flaw::Unknown(_))));
+    assert!(matches!(read(r#""e":"end","exit":0}"#), Err(Flaw::Fields { .. })));
+    assert!(matches!(read(r#""e":"end","exit":0"#), Err(Flaw::Json(_))));
+    assert!(matches!(read(r#""e":"ask","s":"one"}"#), Err(Flaw::Fields { .. })));
+}
+
+#[test]
+fn what_could_not_be_read_again_is_not_written() {
+    let nest = |depth| (0..depth).fold(Value::Null, |inner, _| Value::list(vec![inner]));
+    let with = |value| {
+        let Record::Got(got) = sample::got(0, 1, "x") else { unreachable!() };
+        Record::Got(Got { calls: vec![value], ..got })
+    };
+    let line = encode(1, &with(nest(120))).unwrap();
+    assert!(decode(line.trim_end().as_bytes()).is_ok());
+    assert_eq!(encode(1, &with(nest(121))).unwrap_err().code(), "L0109");
+    let long = "x".repeat(aigo_log::MAX_LINE);
+    assert_eq!(encode(1, &sample::got(0, 1, &long)).unwrap_err().code(), "L0109");
+}

@@ -1,0 +1,56 @@
+//! What `spec/log.md` shows is read by this crate, and its tables are those of the code.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use std::io::Cursor;
+
+use aigo_ir::diagnostic::Severity;
+use aigo_ir::key::Key;
+use aigo_log::{Leaf, Log, ROWS, State, digest};
+
+const SPEC: &str = include_str!("../../../spec/log.md");
+
+/// The text of the first block of a kind.
+fn block(fence: &str) -> &'static str {
+    let (_, from) = SPEC.split_once(&format!("```{fence}\n")).unwrap();
+    from.split_once("```").unwrap().0
+}
+
+#[test]
+fn the_example_is_a_log_with_the_digest_that_it_says() {
+    let log = Log::read("spec/log.md", Cursor::new(block("jsonl"))).unwrap();
+    assert_eq!((log.state(), log.lines(), log.durable()), (State::Clean, 13, 12));
+    let trials: Vec<_> = log.trials().collect::<Result<_, _>>().unwrap();
+    let texts: Vec<_> = trials.iter().map(|trial| trial.calls[0].got.as_ref().unwrap().text.as_str()).collect();
+    assert_eq!(texts, ["Rome\u{202e}", "Paris"]);
+    let leaves = trials.into_iter().map(|trial| Leaf {
+        sample: trial.open.key,
+        epoch: trial.open.epoch,
+        leaf: trial.close.unwrap().leaf,
+    });
+    let header = log.header();
+    let bytes: Vec<u8> = header.dataset.as_bytes().chunks(2).map(byte).collect();
+    let dataset = Key(bytes.try_into().unwrap());
+    assert_eq!(digest(&header.hash, &dataset, leaves), log.end().unwrap().digest);
+}
+
+fn byte(digits: &[u8]) -> u8 {
+    u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap()
+}
+
+#[test]
+fn the_example_is_what_this_crate_writes() {
+    for line in block("jsonl").lines() {
+        let (n, record) = aigo_log::decode(line.as_bytes()).unwrap();
+        assert_eq!(aigo_log::encode(n, &record).unwrap().trim_end(), line);
+    }
+}
+
+#[test]
+fn the_codes_are_in_the_table() {
+    for row in ROWS {
+        assert!(SPEC.contains(&format!("| {} | ", row.code)), "{}", row.code);
+    }
+    assert_eq!(SPEC.matches("\n| L0").count(), ROWS.len());
+    assert_eq!(ROWS.iter().filter(|row| row.severity == Severity::Warning).count(), 1);
+    assert!(ROWS.is_sorted_by(|a, b| a.code < b.code));
+}
