@@ -1,1 +1,161 @@
-//! Placeholder.
+//! The compiler: a task's text to a [`Program`](aigo_ir::program::Program), and every mistake in it at its place.
+//!
+//! ```text
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> lower -> verify
+//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (Program)
+//! ```
+//! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
+//! where there is no error. The one door to the world is [`Sources`].
+
+mod ast;
+pub mod catalog;
+mod check;
+mod dataset;
+mod lower;
+mod parse;
+mod resolve;
+pub mod shape;
+mod sources;
+mod typed;
+
+pub use dataset::{Dataset, Row};
+pub use sources::{NoSources, Sources};
+
+use std::sync::Arc;
+
+use aigo_ir::diagnostic::{Diagnostic, Diagnostics};
+use aigo_ir::program::Program;
+use aigo_ir::span::{Origin, SourceMap};
+use aigo_ir::verify;
+
+/// The name of the solve graph of a dataset's samples.
+pub const MAIN: &str = "main";
+
+/// What became of a task.
+pub struct Compiled {
+    /// The program and its samples; none where there is an error.
+    pub program: Option<(Program, Dataset)>,
+    /// Every finding, in the order of the text, each once.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts that the findings point into.
+    pub sources: SourceMap,
+}
+
+/// Compiles a task. `name` is what the user calls the file.
+pub fn compile(name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
+    let mut sources = SourceMap::default();
+    let mut found = Diagnostics::default();
+    let program = stages(name, bytes, world, &mut sources, &mut found);
+    let program = program.filter(|_| !found.has_errors());
+    Compiled { program, diagnostics: found.finish(), sources }
+}
+
+fn stages(
+    name: &str,
+    bytes: &[u8],
+    world: &dyn Sources,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) -> Option<(Program, Dataset)> {
+    // The file's text as far as it is text, so that a finding about its bytes has lines to point to.
+    let file = sources.add(name, String::from_utf8_lossy(bytes).into_owned());
+    let text = match aigo_source::decode(bytes, file) {
+        Ok(text) => text,
+        Err(diagnostic) => {
+            found.push(*diagnostic);
+            return None;
+        }
+    };
+    let parsed = aigo_source::parse(text, file);
+    found.extend(parsed.diagnostics);
+    let task = parse::parse(&parsed.tree, found);
+    let resolved = resolve::resolve(task, sources, found);
+    let profile = dataset::profile(&resolved.task.dataset, world, found);
+    if profile.count == 0 && !found.has_errors() {
+        let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
+        found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
+    }
+    let typed = check::check(&resolved, &profile, sources, found);
+    // Lowering a task with mistakes would only repeat them in other words.
+    if found.has_errors() {
+        return None;
+    }
+    let origin_of_steps = resolved.task.solvers.first().map_or(resolved.task.span, |step| step.span);
+    let (mut program, never) = lower::lower(typed);
+    for origin in never {
+        let span = origin.0.unwrap_or(origin_of_steps);
+        let help = "what stands before it always ends the conversation or the loop";
+        found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
+    }
+    sound(&program, found, resolved.task.span);
+    if found.has_errors() {
+        return None;
+    }
+    let read = reads(&program);
+    program.fields.retain(|field| read.contains(&field.name));
+    let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
+    let dataset = profile.dataset(resolved.task.dataset, solve_reads);
+    Some((program, dataset))
+}
+
+/// What the verifier finds in a program that was lowered from a task without mistakes.
+fn sound(program: &Program, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
+    for violation in verify::verify(program) {
+        let Origin(span) = violation.origin;
+        let diagnostic = if violation.invariant == "assigned_before_read" {
+            let help = "bind it before the step that may be skipped, or move the reading into it";
+            catalog::NOT_ASSIGNED.at(span.unwrap_or(whole), violation.message).help(help)
+        } else {
+            let help = "this is a fault of aigo, not of the task: please report it";
+            catalog::UNSOUND.at(span.unwrap_or(whole), violation.to_string()).help(help)
+        };
+        found.push(diagnostic);
+    }
+}
+
+/// The fields that a graph reads, in the program's order.
+fn graph_reads(program: &Program, graph: &aigo_ir::graph::Graph) -> Vec<Arc<str>> {
+    let mut names: Vec<String> = Vec::new();
+    for (_, placed) in graph.nodes() {
+        let mut templates = Vec::new();
+        aigo_ir::program::node_templates(&placed.node, &mut templates);
+        for template in templates {
+            names.extend(template_reads(&template.source));
+        }
+        for expr in aigo_ir::program::node_expressions(&placed.node) {
+            names.extend(expr.names().into_iter().map(str::to_owned));
+        }
+    }
+    program.fields.iter().map(|field| field.name.clone()).filter(|name| names.iter().any(|n| **n == **name)).collect()
+}
+
+fn template_reads(source: &str) -> Vec<String> {
+    let uses = aigo_ir::template::analyse(source).unwrap_or_default();
+    uses.into_iter().filter_map(|one| one.path.first().map(ToString::to_string)).collect()
+}
+
+/// The fields that anything in the program reads.
+fn reads(program: &Program) -> Vec<Arc<str>> {
+    use aigo_ir::program::{Answer, Player, texts_of};
+    let mut names: Vec<Arc<str>> = program.graphs().flat_map(|graph| graph_reads(program, graph)).collect();
+    for role in &program.roles {
+        let Player::Scripted(rules) = &role.player else { continue };
+        for rule in rules {
+            let mut texts: Vec<Arc<str>> = Vec::new();
+            names.extend(rule.when.iter().flat_map(|when| when.names().into_iter().map(Arc::from).collect::<Vec<_>>()));
+            match &rule.answer {
+                Answer::Say { text, .. } => texts.push(text.source.clone()),
+                Answer::AnyOf(choices) => texts.extend(choices.iter().map(|(text, _)| text.source.clone())),
+                Answer::Verdict(shape) => {
+                    let _ = texts_of::<()>(shape, &mut |text| {
+                        texts.push(text);
+                        Ok(())
+                    });
+                }
+                Answer::Fault(_) => {}
+            }
+            names.extend(texts.iter().flat_map(|text| template_reads(text)).map(Arc::from));
+        }
+    }
+    names
+}

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Running programs: the driver that performs what the machine asks for and records it, and replay, which performs nothing.
+//!
+//! ```text
+//! rows -> driver: a task per trial -> machine -> Ask -> log `ask` -> limiter -> provider -> log `got` -> machine ...
+//!            |                                                                                     |
+//!            +-- outcome -> log `close` -> report <---------------- replay: log -> machine --------+
+//! ```
+//! This is the only crate that knows tokio and reqwest.
+
+mod driver;
+pub mod error;
+mod fault;
+mod limiter;
+mod outcome;
+mod provider;
+mod recorded;
+mod replay;
+mod stop;
+
+pub use driver::{Finished, Planned, Settings, run};
+pub use error::{ROWS, RunError};
+pub use provider::{Players, Secrets};
+pub use recorded::{Recorded, recorded_trial};
+pub use replay::{Divergence, Replayed, replay};
+pub use stop::{Stop, StopReason};

@@ -63,7 +63,8 @@ impl Engine {
         if template.is_literal() {
             return Ok(template.source.clone());
         }
-        let found = self.environment.get_template(&template.source).map_err(|error| failure(&error, &template.source))?;
+        let found =
+            self.environment.get_template(&template.source).map_err(|error| failure(&error, &template.source))?;
         let root = Jinja::from_object(Root(Arc::clone(scope)));
         found.render(root).map(Arc::from).map_err(|error| failure(&error, &template.source))
     }
@@ -86,8 +87,12 @@ fn print_value(out: &mut minijinja::Output, state: &mut minijinja::State, value:
     match value.kind() {
         ValueKind::String | ValueKind::Bool | ValueKind::Number => minijinja::escape_formatter(out, state, value),
         ValueKind::Undefined => Err(Error::from(ErrorKind::UndefinedError)),
-        ValueKind::None => Err(Error::new(ErrorKind::InvalidOperation, "null does not print; give a default: `x | default('')`")),
-        other => Err(Error::new(ErrorKind::InvalidOperation, format!("a {other} does not print; use `join` or `json`"))),
+        ValueKind::None => {
+            Err(Error::new(ErrorKind::InvalidOperation, "null does not print; give a default: `x | default('')`"))
+        }
+        other => {
+            Err(Error::new(ErrorKind::InvalidOperation, format!("a {other} does not print; use `join` or `json`")))
+        }
     }
 }
 
@@ -209,7 +214,9 @@ fn from_jinja(value: &Jinja, depth: u8) -> Result<Value, Error> {
         ValueKind::None => Ok(Value::Null),
         ValueKind::Bool => Ok(Value::Bool(value.is_true())),
         ValueKind::Number if value.is_integer() => i64::try_from(value.clone()).map(Value::Int),
-        ValueKind::Number => f64::try_from(value.clone()).ok().and_then(Value::float).ok_or_else(|| bad("a number that is not finite")),
+        ValueKind::Number => {
+            f64::try_from(value.clone()).ok().and_then(Value::float).ok_or_else(|| bad("a number that is not finite"))
+        }
         ValueKind::String => Ok(Value::str(value.as_str().unwrap_or_default())),
         ValueKind::Seq | ValueKind::Iterable => {
             value.try_iter()?.map(|item| from_jinja(&item, depth + 1)).collect::<Result<Vec<_>, _>>().map(Value::list)
@@ -255,13 +262,20 @@ mod tests_ {
     fn values_are_inserted_and_never_rendered_again() {
         assert_eq!(render("{{ goal.text }}|{{ plan }}|{{ n }}|{{ x }}").unwrap(), "{{ plan }} <b>|Pro|3|2.5");
         assert_eq!(render("{{ tags | join(', ') }} {{ z | json }}").unwrap(), r#"a, b {"b":1,"a":2}"#);
-        assert_eq!(render("{% if nil is defined %}yes{% else %}no{% endif %}{% for t in tags %}-{{ t }}{% endfor %}").unwrap(), "no-a-b");
+        assert_eq!(
+            render("{% if nil is defined %}yes{% else %}no{% endif %}{% for t in tags %}-{{ t }}{% endfor %}").unwrap(),
+            "no-a-b"
+        );
     }
 
     #[test]
     fn failures_name_what_failed() {
         assert_eq!(render("a {{ nope }}").unwrap_err(), "a value that is not defined at `nope`");
         assert!(render("{{ tags }}").unwrap_err().contains("does not print"));
-        assert!(render("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}").unwrap_err().contains("did not end"));
+        assert!(
+            render("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}")
+                .unwrap_err()
+                .contains("did not end")
+        );
     }
 }

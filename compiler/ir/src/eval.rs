@@ -58,7 +58,8 @@ pub fn eval(expr: &Expr, scope: &dyn Scope) -> Computed {
         Kind::Call(function, arguments) => call(expr, *function, arguments, scope),
         Kind::List(items) => items.iter().map(|item| eval(item, scope)).collect::<Result<Vec<_>, _>>().map(Value::list),
         Kind::Map(pairs) => {
-            let values: Result<Vec<_>, _> = pairs.iter().map(|(key, value)| Ok((key.clone(), eval(value, scope)?))).collect();
+            let values: Result<Vec<_>, _> =
+                pairs.iter().map(|(key, value)| Ok((key.clone(), eval(value, scope)?))).collect();
             values.map(Value::map)
         }
     }
@@ -148,7 +149,9 @@ fn compare(expr: &Expr, op: Comparison, a: &Value, b: &Value) -> Computed {
 fn contains(expr: &Expr, haystack: &Value, needle: &Value) -> Computed {
     let found = match (haystack, needle) {
         (Value::Str(text), Value::Str(part)) => text.contains(&**part),
-        (Value::List(items), needle) => items.iter().any(|item| item.kind() == needle.kind() && equal(expr, item, needle) == Ok(true)),
+        (Value::List(items), needle) => {
+            items.iter().any(|item| item.kind() == needle.kind() && equal(expr, item, needle) == Ok(true))
+        }
         (Value::Map(map), Value::Str(key)) => map.get(key).is_some(),
         (haystack, needle) => return fault(expr, format!("{} in {}", needle.kind(), haystack.kind())),
     };
@@ -205,7 +208,9 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
     match (function, values.as_slice()) {
         (Function::JudgedTurns, []) => {
             let turns = scope.conversation().turns_of(ASSISTANT);
-            Ok(Value::list(turns.into_iter().filter(|&turn| turn > 0).map(|turn| Value::Int(i64::from(turn))).collect()))
+            Ok(Value::list(
+                turns.into_iter().filter(|&turn| turn > 0).map(|turn| Value::Int(i64::from(turn))).collect(),
+            ))
         }
         (Function::SaidIn, [Value::Int(turn), role @ ..]) => {
             let role = role.first().and_then(Value::as_str).unwrap_or(ASSISTANT);
@@ -226,7 +231,9 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
         }
         (Function::Length, [Value::Map(map)]) => Ok(count(map.len())),
         (_, [Value::List(items)]) => list_function(expr, function, items),
-        (Function::Abs, [Value::Int(n)]) => n.checked_abs().map(Value::Int).map_or_else(|| fault(expr, "a number out of range"), Ok),
+        (Function::Abs, [Value::Int(n)]) => {
+            n.checked_abs().map(Value::Int).map_or_else(|| fault(expr, "a number out of range"), Ok)
+        }
         (Function::Abs, [Value::Float(x)]) => number(expr, x.abs()),
         (Function::Round, [value, rest @ ..]) => round(expr, value, rest.first()),
         (_, values) => {

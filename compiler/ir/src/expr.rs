@@ -235,7 +235,9 @@ impl Expr {
     pub fn minus(a: Self) -> Self {
         match a.kind {
             Kind::Literal(Value::Int(n)) if n != i64::MIN => Self { kind: Kind::Literal(Value::Int(-n)), at: a.at },
-            Kind::Literal(Value::Float(x)) => Self { kind: Kind::Literal(Value::float(-x).unwrap_or_default()), at: a.at },
+            Kind::Literal(Value::Float(x)) => {
+                Self { kind: Kind::Literal(Value::float(-x).unwrap_or_default()), at: a.at }
+            }
             _ => Self { at: a.at, kind: Kind::Minus(Box::new(a)) },
         }
     }

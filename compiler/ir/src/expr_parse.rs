@@ -83,10 +83,10 @@ impl Lower<'_> {
         match value.kind() {
             ValueKind::None => Ok(Value::Null),
             ValueKind::Bool => Ok(Value::Bool(value.is_true())),
-            ValueKind::Number if value.is_integer() => i64::try_from(value.clone()).map(Value::Int).map_err(|_| out_of_range()),
-            ValueKind::Number => {
-                f64::try_from(value.clone()).ok().and_then(Value::float).ok_or_else(out_of_range)
+            ValueKind::Number if value.is_integer() => {
+                i64::try_from(value.clone()).map(Value::Int).map_err(|_| out_of_range())
             }
+            ValueKind::Number => f64::try_from(value.clone()).ok().and_then(Value::float).ok_or_else(out_of_range),
             ValueKind::String => Ok(Value::str(value.as_str().unwrap_or_default())),
             _ => self.refuse(at, "a constant that is neither number, text, boolean nor none", "write one of these"),
         }
@@ -157,7 +157,9 @@ impl Lower<'_> {
 
     fn filter(&self, at: At, filter: &ast::Filter<'_>) -> Parsed<Kind> {
         let function = self.function(at, filter.name)?;
-        let Some(operand) = &filter.expr else { return self.refuse(at, "a filter without a value", "write `x | lower`") };
+        let Some(operand) = &filter.expr else {
+            return self.refuse(at, "a filter without a value", "write `x | lower`");
+        };
         let operand = self.expr(operand)?;
         self.arguments(at, function, Some(operand), &filter.args)
     }
@@ -195,7 +197,9 @@ impl Lower<'_> {
                 ast::Expr::Const(constant) => constant.value.as_str(),
                 _ => None,
             };
-            let Some(name) = name else { return self.refuse(at, "a key that is not a string", "write `{'key': value}`") };
+            let Some(name) = name else {
+                return self.refuse(at, "a key that is not a string", "write `{'key': value}`");
+            };
             if pairs.iter().any(|(known, _)| &**known == name) {
                 return self.refuse(at, format!("the key `{name}` twice"), "remove one of them");
             }

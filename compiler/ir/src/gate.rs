@@ -82,18 +82,27 @@ impl Gate {
             Err(GateError { message: message.to_owned(), range, help: Some(shape.to_owned()) })
         };
         let all = 0..text.len();
-        let Some((head, rest)) = text.split_once('(') else { return fail("a gate begins with an aggregate and `(`", all) };
+        let Some((head, rest)) = text.split_once('(') else {
+            return fail("a gate begins with an aggregate and `(`", all);
+        };
         let word = head.trim();
         let Some(aggregate) = AGGREGATES.into_iter().find(|known| known.word() == word) else {
             let help = crate::diagnostic::suggest(word, AGGREGATES.map(Reducer::word));
-            return Err(GateError { message: format!("unknown aggregate `{word}`"), range: 0..head.len().max(1), help });
+            return Err(GateError {
+                message: format!("unknown aggregate `{word}`"),
+                range: 0..head.len().max(1),
+                help,
+            });
         };
         let Some((scorer, rest)) = rest.split_once(')') else { return fail("`(` without `)`", head.len()..text.len()) };
         let name = scorer.trim();
         let start = head.len() + 1 + (scorer.len() - scorer.trim_start().len());
         let scorer_range = start..start + name.len();
         if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
-            return fail("between the parentheses stands the name of one scorer", head.len()..head.len() + scorer.len() + 2);
+            return fail(
+                "between the parentheses stands the name of one scorer",
+                head.len()..head.len() + scorer.len() + 2,
+            );
         }
         let rest_start = text.len() - rest.len();
         let trimmed = rest.trim_start();
@@ -127,11 +136,23 @@ mod tests {
 
     #[test]
     fn gates_read_what_they_write() {
-        for text in ["mean(task_completion) >= 4", "rate(a-b) >= 0.98", "min(x) > -1", "median(x) != 2.5", "rate(x) == 1"] {
+        for text in
+            ["mean(task_completion) >= 4", "rate(a-b) >= 0.98", "min(x) > -1", "median(x) != 2.5", "rate(x) == 1"]
+        {
             let (gate, range) = Gate::parse(text).unwrap();
             assert_eq!((gate.text(), &text[range]), (text.to_owned(), &*gate.scorer));
         }
-        for bad in ["", "mean", "mean(x)", "mean() > 1", "meen(x) > 1", "mean(x) > y", "mean(x) => 1", "mean(x) > nan", "mean(x y) > 1"] {
+        for bad in [
+            "",
+            "mean",
+            "mean(x)",
+            "mean() > 1",
+            "meen(x) > 1",
+            "mean(x) > y",
+            "mean(x) => 1",
+            "mean(x) > nan",
+            "mean(x y) > 1",
+        ] {
             let error = Gate::parse(bad).unwrap_err();
             assert!(error.range.end <= bad.len().max(1), "{bad}: {error:?}");
         }

@@ -72,7 +72,8 @@ impl Graph {
 
     /// The out-edges of a node, by port.
     pub fn edges(&self, from: NodeId) -> Vec<(Port, Jump, NodeId)> {
-        let edges = self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())));
+        let edges =
+            self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())));
         let mut edges: Vec<_> = edges.collect();
         edges.sort_unstable();
         edges
@@ -104,7 +105,9 @@ impl Graph {
 
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
-        let same = |ids: (NodeId, &Placed), theirs: (NodeId, &Placed)| ids.1 == theirs.1 && self.edges(ids.0) == other.edges(theirs.0);
+        let same = |ids: (NodeId, &Placed), theirs: (NodeId, &Placed)| {
+            ids.1 == theirs.1 && self.edges(ids.0) == other.edges(theirs.0)
+        };
         self.name == other.name
             && self.slots == other.slots
             && self.nodes().len() == other.nodes().len()
@@ -126,6 +129,7 @@ pub struct GraphBuilder {
     slots: Vec<Slot>,
     nodes: Vec<Placed>,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
+    breaks: Vec<(NodeId, Port)>,
 }
 
 impl GraphBuilder {
@@ -164,9 +168,30 @@ impl GraphBuilder {
         self.edges.push((from, port, jump, to));
     }
 
+    /// Adds a break: an edge to wherever the `done` of the node's header leads in the end.
+    pub fn connect_break(&mut self, from: NodeId, port: Port) {
+        self.breaks.push((from, port));
+    }
+
+    /// Where a break out of the region of `node` leads. The `done` of its header can be a break of the region around it.
+    fn break_target(&self, node: NodeId) -> Option<NodeId> {
+        let mut header = self.nodes.get(node.0 as usize)?.region?;
+        for _ in 0..self.nodes.len() {
+            if let Some(edge) = self.edges.iter().find(|edge| edge.0 == header && edge.1 == Port::Done) {
+                return Some(edge.3);
+            }
+            self.breaks.iter().find(|(from, port)| *from == header && *port == Port::Done)?;
+            header = self.nodes.get(header.0 as usize)?.region?;
+        }
+        None
+    }
+
     /// The graph, numbered in the order of the text form. Edges to nodes that are not there are left out, and regions that
     /// are not there become the outermost: verification then names the node.
-    pub fn finish(self, name: impl Into<Arc<str>>) -> Graph {
+    pub fn finish(mut self, name: impl Into<Arc<str>>) -> Graph {
+        let targets: Vec<_> = self.breaks.iter().map(|&(from, port)| (from, port, self.break_target(from))).collect();
+        let found = targets.into_iter().filter_map(|(from, port, to)| Some((from, port, Jump::Break, to?)));
+        self.edges.extend(found);
         let order = self.order();
         let mut new = vec![NodeIndex::end(); self.nodes.len()];
         for (at, &old) in order.iter().enumerate() {

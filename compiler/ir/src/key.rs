@@ -18,6 +18,19 @@ impl Key {
         })
     }
 
+    /// The other way, of all 32 bytes.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut key = Self([0; 32]);
+        let pairs = text.as_bytes().chunks(2);
+        if text.len() != 64 || !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            return None;
+        }
+        for (byte, pair) in key.0.iter_mut().zip(pairs) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(key)
+    }
+
     /// The first eight bytes as a number, for seeded choices.
     pub fn number(&self) -> u64 {
         self.0.iter().take(8).fold(0, |n, &byte| n << 8 | u64::from(byte))

@@ -215,7 +215,11 @@ mod tests {
         c.push(ASSISTANT.into(), say.clone(), "Hello!".into());
         c.push(USER.into(), say.clone(), "hi".into());
         let (id, tool) = (Arc::from("1"), Arc::from("f"));
-        c.push(ASSISTANT.into(), MessageKind::Call { id: Arc::clone(&id), tool: Arc::clone(&tool), arguments: "{}".into() }, "".into());
+        c.push(
+            ASSISTANT.into(),
+            MessageKind::Call { id: Arc::clone(&id), tool: Arc::clone(&tool), arguments: "{}".into() },
+            "".into(),
+        );
         c.push(tool.clone(), MessageKind::Result { id, tool }, "ok".into());
         c.push(ASSISTANT.into(), say.clone(), "done".into());
         c.push(ASSISTANT.into(), say.clone(), "really".into());

@@ -167,7 +167,8 @@ impl Printer<'_> {
         line.text(&scorer.name);
         match &scorer.scale {
             Scale::Labels(labels) => {
-                let value = Value::map(labels.iter().map(|(label, x)| (label.clone(), Value::float(*x).unwrap_or_default())));
+                let value =
+                    Value::map(labels.iter().map(|(label, x)| (label.clone(), Value::float(*x).unwrap_or_default())));
                 line.pair_value("labels", &value);
             }
             plain => {
@@ -263,12 +264,18 @@ fn node(node: &Node, line: &mut Line) {
         Node::Loop { bound, counter } => {
             match bound {
                 Bound::Times(times) => line.pair_word("times", times),
-                Bound::Items { list, item, cap } => line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap),
+                Bound::Items { list, item, cap } => {
+                    line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap)
+                }
             };
             line.pair("counter", counter);
         }
         Node::Map { list, item, cap, give, into } => {
-            line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap).pair("give", give).pair("into", into);
+            line.pair("in", &list.to_string())
+                .pair("item", item)
+                .pair_word("cap", cap)
+                .pair("give", give)
+                .pair("into", into);
         }
         Node::Let { into, value } => {
             line.pair("into", into).pair("value", &value.to_string());
@@ -280,7 +287,10 @@ fn node(node: &Node, line: &mut Line) {
         }
         Node::Check { kind, negated, wanted, text, turn, into } => {
             let word = format!("{}{}", if *negated { "not_" } else { "" }, kind.word());
-            line.pair(&word, &wanted.source).pair("text", &text.to_string()).pair("turn", &turn.to_string()).pair("into", into);
+            line.pair(&word, &wanted.source)
+                .pair("text", &text.to_string())
+                .pair("turn", &turn.to_string())
+                .pair("into", into);
         }
         Node::Tool { call, into } => {
             line.pair("call", call).pair("into", into);

@@ -257,7 +257,9 @@ pub fn texts_of<E>(value: &Value, f: &mut impl FnMut(Arc<str>) -> Result<(), E>)
 /// The templates of a node.
 pub fn node_templates<'n>(node: &'n Node, found: &mut Vec<&'n Template>) {
     match node {
-        Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => found.push(template),
+        Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => {
+            found.push(template)
+        }
         Node::Generate { view, .. } => match view {
             View::Chat { system, opening } => found.extend([system, opening].into_iter().flatten()),
             View::Text { system, question, .. } => {

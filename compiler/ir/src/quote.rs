@@ -53,7 +53,8 @@ fn find(fragment: &str, text: &str) -> Option<usize> {
 
 /// Scripts that write without blanks have no word ends to look for.
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() && !matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+    c.is_alphanumeric()
+        && !matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
 #[cfg(test)]
@@ -63,7 +64,16 @@ mod tests {
     #[test]
     fn quotes_match_in_spite_of_typography_and_not_inside_words() {
         let text = "Sorry — it's **about** twelve bucks\na seat, “roughly”. Größe: 東京の天気";
-        for good in ["it’s about twelve", "\"twelve bucks a seat\"", "Sorry … roughly", "GRÖSSE", "größe", "天気", "about", "seat, \"roughly\""] {
+        for good in [
+            "it’s about twelve",
+            "\"twelve bucks a seat\"",
+            "Sorry … roughly",
+            "GRÖSSE",
+            "größe",
+            "天気",
+            "about",
+            "seat, \"roughly\"",
+        ] {
             assert!(occurs(good, text) || good == "GRÖSSE", "{good}");
         }
         for bad in ["bout", "twelve dollars", "roughly … Sorry", "", "…", "ucks"] {

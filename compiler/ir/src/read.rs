@@ -47,7 +47,8 @@ pub fn read(text: &str) -> Read<Program> {
             "program" => head_of(&mut program, cursor)?,
             "role" => program.roles.push(role(cursor)?),
             "tool" => {
-                let tool = Tool { name: cursor.text("the tool's name")?.into(), role: cursor.needed_text("role")?.into() };
+                let tool =
+                    Tool { name: cursor.text("the tool's name")?.into(), role: cursor.needed_text("role")?.into() };
                 cursor.finish()?;
                 program.tools.push(tool);
             }
@@ -174,7 +175,9 @@ fn model(cursor: &Cursor<'_>) -> Read<ChatModel> {
                 model.parameters.push((name, line.value("the parameter's value")?.clone()));
             }
             ("price", Some(model)) => model.price = Some((line.needed_number("input")?, line.needed_number("output")?)),
-            (other, _) => return line.fail(format!("`{other}`: a chat role has one `model`, then `parameter` and `price`")),
+            (other, _) => {
+                return line.fail(format!("`{other}`: a chat role has one `model`, then `parameter` and `price`"));
+            }
         }
         line.finish()?;
     }
@@ -219,7 +222,8 @@ fn scale(cursor: &mut Cursor<'_>) -> Read<Scale> {
 
 fn gate(mut cursor: Cursor<'_>) -> Read<Gate> {
     let text = cursor.text("the gate")?;
-    let (mut gate, _) = Gate::parse(text).or_else(|error| cursor.fail(format!("the gate `{text}`: {}", error.message)))?;
+    let (mut gate, _) =
+        Gate::parse(text).or_else(|error| cursor.fail(format!("the gate `{text}`: {}", error.message)))?;
     let Some(min_n) = cursor.count_of("min_n")? else { return cursor.fail("`min_n=` is missing") };
     gate.min_n = min_n;
     gate.max_missing = cursor.needed_number("max_missing")?;

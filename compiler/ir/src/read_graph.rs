@@ -59,7 +59,10 @@ impl Reader {
             } else if word == format!("n{}", self.count) {
                 self.node(line, statement, region)?;
             } else {
-                return line.fail(format!("`{word}` where the node `n{}` is expected: nodes are numbered in order", self.count));
+                return line.fail(format!(
+                    "`{word}` where the node `n{}` is expected: nodes are numbered in order",
+                    self.count
+                ));
             }
         }
         Ok(())
@@ -89,39 +92,17 @@ impl Reader {
     }
 
     fn connect(&mut self) -> Read<()> {
-        // `break` leads where the header's `done` leads, so the edges of headers come first.
-        let done = |edges: &[Edge], header: NodeId| {
-            edges.iter().find(|e| e.from == header && e.port == Port::Done).map(|e| (e.to.clone(), e.region))
-        };
-        for at in 0..self.edges.len() {
-            let Some(edge) = self.edges.get(at) else { break };
-            let error = |message: String| ReadError { line: edge.line, message };
-            let target = |word: &str| match word.strip_prefix('n').and_then(|n| n.parse().ok()) {
-                Some(n) if n < self.count => Ok(NodeId(n)),
-                _ => Err(error(format!("`{word}`: there is no such node"))),
-            };
-            let (jump, to) = match (edge.to.as_str(), edge.region) {
-                ("again" | "break", None) => return Err(error(format!("`{}` outside a loop or map", edge.to))),
-                ("again", Some(header)) => (Jump::Again, header),
-                ("break", Some(mut header)) => {
-                    // The `done` of a header can itself be `again` or `break` of the region around it.
-                    let mut hops = 0;
-                    let to = loop {
-                        match done(&self.edges, header) {
-                            None => return Err(error("`break` out of a region whose header has no `done`".to_owned())),
-                            Some((word, Some(outer))) if word == "again" => break outer,
-                            Some((word, Some(outer))) if word == "break" && hops < 100 => {
-                                header = outer;
-                                hops += 1;
-                            }
-                            Some((word, _)) => break target(&word)?,
-                        }
-                    };
-                    (Jump::Break, to)
-                }
-                (word, _) => (Jump::On, target(word)?),
-            };
-            self.builder.connect(edge.from, edge.port, jump, to);
+        for edge in std::mem::take(&mut self.edges) {
+            let fail = |message: String| Err(ReadError { line: edge.line, message });
+            match (edge.to.as_str(), edge.region) {
+                ("again" | "break", None) => return fail(format!("`{}` outside a loop or map", edge.to)),
+                ("again", Some(header)) => self.builder.connect(edge.from, edge.port, Jump::Again, header),
+                ("break", Some(_)) => self.builder.connect_break(edge.from, edge.port),
+                (word, _) => match word.strip_prefix('n').and_then(|n| n.parse().ok()) {
+                    Some(n) if n < self.count => self.builder.connect(edge.from, edge.port, Jump::On, NodeId(n)),
+                    _ => return fail(format!("`{word}`: there is no such node")),
+                },
+            }
         }
         Ok(())
     }
@@ -147,7 +128,11 @@ fn node(line: &mut Cursor<'_>) -> Read<Node> {
         "loop" => {
             let bound = match line.count_of("times")? {
                 Some(times) => Bound::Times(times),
-                None => Bound::Items { list: needed_expr(line, "in")?, item: arc(line.needed_text("item")?), cap: cap(line)? },
+                None => Bound::Items {
+                    list: needed_expr(line, "in")?,
+                    item: arc(line.needed_text("item")?),
+                    cap: cap(line)?,
+                },
             };
             Node::Loop { bound, counter: arc(line.needed_text("counter")?) }
         }

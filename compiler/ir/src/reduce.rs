@@ -88,7 +88,8 @@ pub fn sum(numbers: &[f64]) -> f64 {
 pub fn reduce(reducer: Reducer, scale: &Scale, pass: f64, items: &[Verdict]) -> Verdict {
     let scored: Vec<&Verdict> = items.iter().filter(|item| item.outcome == Outcome::Scored).collect();
     let missing: Vec<&Verdict> = items.iter().filter(|item| item.outcome.is_missing()).collect();
-    let numbers: Vec<f64> = scored.iter().filter_map(|v| v.value.as_ref().and_then(|value| scale.number(value))).collect();
+    let numbers: Vec<f64> =
+        scored.iter().filter_map(|v| v.value.as_ref().and_then(|value| scale.number(value))).collect();
     let (worst, best) = scale.ends();
     let number = if missing.is_empty() {
         if numbers.is_empty() {

@@ -53,7 +53,9 @@ pub fn verdict_schema(scale: &Scale, rule: EvidenceRule, labels: &[String]) -> V
     let score = match scale {
         Scale::Boolean => Value::map([("type", Value::str("boolean"))]),
         Scale::Range(low, high) => one_of("integer", (*low..=*high).map(Value::Int).collect()),
-        Scale::Unit => Value::map([("type", Value::str("number")), ("minimum", Value::Int(0)), ("maximum", Value::Int(1))]),
+        Scale::Unit => {
+            Value::map([("type", Value::str("number")), ("minimum", Value::Int(0)), ("maximum", Value::Int(1))])
+        }
         Scale::Labels(labels) => one_of("string", labels.iter().map(|(label, _)| Value::Str(label.clone())).collect()),
     };
     let mut properties = Vec::new();
@@ -94,7 +96,9 @@ fn objects(text: &str) -> Vec<Value> {
 /// Reads a simulated user's turn. Without an object of the shape the whole text is the message, and the marker `[DONE]` in
 /// it means done; the text beside the marker is kept.
 pub fn read_user_turn(answer: &str) -> Value {
-    let turn = |message: &str, status: &str| Value::map([("message", Value::str(message.trim())), ("status", Value::str(status))]);
+    let turn = |message: &str, status: &str| {
+        Value::map([("message", Value::str(message.trim())), ("status", Value::str(status))])
+    };
     for value in objects(answer).iter().rev() {
         let message = value.get("message").and_then(Value::as_str);
         let status = value.get("status").and_then(Value::as_str).filter(|s| ["going", "done", "gave_up"].contains(s));
@@ -127,7 +131,8 @@ pub fn read_verdict(answer: &str, contract: &Contract<'_>) -> Verdict {
         return invalid("the answer has no JSON object in it".to_owned());
     }
     let whole = |value: &Value| match value {
-        Value::Float(x) if x.fract() == 0.0 && x.abs() < 1e9 => {
+        Value::Float(x) if x.fract() == 0.0 && x.abs() < 1e9 =>
+        {
             #[expect(clippy::cast_possible_truncation, reason = "a whole number below 1e9")]
             Value::Int(*x as i64)
         }
@@ -194,7 +199,9 @@ fn lacking(rule: EvidenceRule, evidence: &[Evidence], conversation: &Conversatio
         EvidenceRule::Pair if !(from_user && from_assistant) => {
             Some("a failing score needs evidence that quotes the user's statement and the assistant's breach")
         }
-        EvidenceRule::Omission if !from_user => Some("a failing score needs evidence that quotes the user's unanswered words"),
+        EvidenceRule::Omission if !from_user => {
+            Some("a failing score needs evidence that quotes the user's unanswered words")
+        }
         _ => None,
     }
 }
@@ -218,7 +225,8 @@ mod tests {
 
     #[test]
     fn the_last_object_on_the_scale_counts() {
-        let verdict = read(EvidenceRule::None, r#"{"score":9} Well. ```json {"reason":"ok","score":4}``` {"score": 11}"#);
+        let verdict =
+            read(EvidenceRule::None, r#"{"score":9} Well. ```json {"reason":"ok","score":4}``` {"score": 11}"#);
         assert_eq!((verdict.value, verdict.pass, &*verdict.reason), (Some(Value::Int(4)), Some(true), "ok"));
     }
 
@@ -228,8 +236,14 @@ mod tests {
         assert!(why(EvidenceRule::None, "No, the assistant forgot.").contains("no JSON object"));
         assert!(why(EvidenceRule::None, r#"{"score":"4"}"#).contains("not on the scale"));
         assert!(why(EvidenceRule::Commission, r#"{"score":1}"#).contains("quotes the assistant"));
-        assert!(why(EvidenceRule::Commission, r#"{"score":1,"evidence":[{"turn":"1a","quote":"ten seats"}]}"#).contains("no words"));
-        assert!(why(EvidenceRule::Commission, r#"{"score":1,"evidence":[{"turn":"7a","quote":"x"}]}"#).contains("no message"));
+        assert!(
+            why(EvidenceRule::Commission, r#"{"score":1,"evidence":[{"turn":"1a","quote":"ten seats"}]}"#)
+                .contains("no words")
+        );
+        assert!(
+            why(EvidenceRule::Commission, r#"{"score":1,"evidence":[{"turn":"7a","quote":"x"}]}"#)
+                .contains("no message")
+        );
         let pair = r#"{"score":1,"evidence":[{"turn":"1u","quote":"on Pro"},{"turn":"[1a]","quote":"on free you"}]}"#;
         assert_eq!(read(EvidenceRule::Pair, pair).turn(), Some(1));
         for hostile in ["{".repeat(100_000), "{\"a\":".repeat(50_000), format!("{}1", "[".repeat(9999))] {

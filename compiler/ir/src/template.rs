@@ -125,8 +125,29 @@ pub struct Use {
 
 /// The filters that templates may use; all of minijinja's that are pure and print the same on every platform.
 pub const FILTERS: &[&str] = &[
-    "abs", "capitalize", "default", "first", "indent", "items", "join", "json", "last", "length", "list", "lower", "max",
-    "min", "replace", "reverse", "round", "sort", "split", "title", "trim", "unique", "upper",
+    "abs",
+    "capitalize",
+    "default",
+    "first",
+    "indent",
+    "items",
+    "join",
+    "json",
+    "last",
+    "length",
+    "list",
+    "lower",
+    "max",
+    "min",
+    "replace",
+    "reverse",
+    "round",
+    "sort",
+    "split",
+    "title",
+    "trim",
+    "unique",
+    "upper",
 ];
 
 /// The tests that templates may use.
@@ -229,7 +250,10 @@ impl Walk<'_> {
             ast::Expr::Const(_) | ast::Expr::Var(_) => Ok(()),
             ast::Expr::Slice(slice) => {
                 self.expr(&slice.expr, false)?;
-                [&slice.start, &slice.stop, &slice.step].into_iter().flatten().try_for_each(|part| self.expr(part, false))
+                [&slice.start, &slice.stop, &slice.step]
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(|part| self.expr(part, false))
             }
             ast::Expr::UnaryOp(op) => self.expr(&op.expr, false),
             ast::Expr::BinOp(op) => {
@@ -262,7 +286,11 @@ impl Walk<'_> {
     fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Walked {
         if !FILTERS.contains(&filter.name) {
             let help = diagnostic::suggest(filter.name, FILTERS.iter().copied());
-            return self.refuse(named_at(self.source, filter), format!("unknown filter `{}`", filter.name), help.unwrap_or_default());
+            return self.refuse(
+                named_at(self.source, filter),
+                format!("unknown filter `{}`", filter.name),
+                help.unwrap_or_default(),
+            );
         }
         if let Some(operand) = &filter.expr {
             if filter.name == "default"
@@ -278,7 +306,11 @@ impl Walk<'_> {
     fn test(&mut self, test: &ast::Test<'_>) -> Walked {
         if !TESTS.contains(&test.name) {
             let help = diagnostic::suggest(test.name, TESTS.iter().copied());
-            return self.refuse(at_of(test.expr.span()), format!("unknown test `is {}`", test.name), help.unwrap_or_default());
+            return self.refuse(
+                at_of(test.expr.span()),
+                format!("unknown test `is {}`", test.name),
+                help.unwrap_or_default(),
+            );
         }
         if matches!(test.name, "defined" | "undefined")
             && let Some((path, _)) = path_of(&test.expr)
@@ -294,7 +326,11 @@ impl Walk<'_> {
             ast::Expr::Var(name) if name.id == "range" => self.arguments(&call.args),
             other => {
                 let at = at_of(other.span());
-                self.refuse(at, "a call in a template", "templates call no functions but `range`; use a filter: `{{ x | upper }}`")
+                self.refuse(
+                    at,
+                    "a call in a template",
+                    "templates call no functions but `range`; use a filter: `{{ x | upper }}`",
+                )
             }
         }
     }
@@ -354,8 +390,13 @@ mod tests {
         let source = "é {{ goal.text }}{% if plan is defined %}{{ plan }}{% endif %}{% for x in xs %}{{ x }}{{ y|upper }}{% endfor %}";
         let uses = analyse(source).unwrap();
         let shown: Vec<_> = uses.iter().map(|u| (&source[u.at.range()], u.printed, u.guarded)).collect();
-        let expected =
-            [("goal.text", true, false), ("plan", false, true), ("plan", true, true), ("xs", false, false), ("y", false, false)];
+        let expected = [
+            ("goal.text", true, false),
+            ("plan", false, true),
+            ("plan", true, true),
+            ("xs", false, false),
+            ("y", false, false),
+        ];
         assert_eq!(shown, expected);
     }
 
@@ -364,7 +405,14 @@ mod tests {
         let error = |source: &str| analyse(source).unwrap_err();
         assert_eq!(&"{{ a | uper }}"[error("{{ a | uper }}").range], "uper");
         assert_eq!(error("{{ a | uper }}").help.unwrap(), "did you mean `upper`?");
-        for bad in ["{{ debug() }}", "{% macro m() %}{% endmacro %}", "{% include 'x' %}", "{{ ", "{{ a is foo }}", "{{ x.y() }}"] {
+        for bad in [
+            "{{ debug() }}",
+            "{% macro m() %}{% endmacro %}",
+            "{% include 'x' %}",
+            "{{ ",
+            "{{ a is foo }}",
+            "{{ x.y() }}",
+        ] {
             assert!(analyse(bad).is_err(), "{bad}");
         }
     }

@@ -43,7 +43,9 @@ impl Type {
         match self {
             Self::Any => Some(Self::Any),
             Self::Record(fields) => fields.iter().find(|(n, _)| &**n == name).map(|(_, ty)| ty.clone()),
-            Self::Message => named(&[("author", Self::Str), ("kind", Self::Str), ("text", Self::Str), ("turn", Self::Int)]),
+            Self::Message => {
+                named(&[("author", Self::Str), ("kind", Self::Str), ("text", Self::Str), ("turn", Self::Int)])
+            }
             Self::Reply => named(&[
                 ("text", Self::Str),
                 ("stop", Self::Str),
@@ -84,9 +86,13 @@ impl Type {
             (Self::Null, Self::Maybe(_)) => true,
             (Self::Maybe(a), Self::Maybe(b)) | (Self::List(a), Self::List(b)) => a.fits(b),
             (a, Self::Maybe(b)) => a.fits(b),
-            (Self::Record(have), Self::Record(want)) => want
-                .iter()
-                .all(|(name, ty)| have.iter().any(|(n, t)| n == name && t.fits(ty))),
+            (Self::Record(_), Self::Message | Self::Reply | Self::Verdict | Self::UserTurn) => {
+                let fits = |name: &String| Some(self.attribute(name)?.fits(&wanted.attribute(name)?));
+                wanted.attributes().iter().all(|name| fits(name) == Some(true))
+            }
+            (Self::Record(have), Self::Record(want)) => {
+                want.iter().all(|(name, ty)| have.iter().any(|(n, t)| n == name && t.fits(ty)))
+            }
             _ => false,
         }
     }
@@ -140,12 +146,15 @@ fn maybe(ty: Type) -> Type {
 
 /// A key that one side lacks may be missing in the joined record.
 fn join_records(a: &[(Arc<str>, Type)], b: &[(Arc<str>, Type)]) -> Vec<(Arc<str>, Type)> {
-    let find = |side: &[(Arc<str>, Type)], name: &str| side.iter().find(|(n, _)| &**n == name).map(|(_, ty)| ty.clone());
+    let find =
+        |side: &[(Arc<str>, Type)], name: &str| side.iter().find(|(n, _)| &**n == name).map(|(_, ty)| ty.clone());
     let mut out: Vec<(Arc<str>, Type)> = a
         .iter()
         .map(|(name, ty)| (name.clone(), find(b, name).map_or_else(|| maybe(ty.clone()), |other| ty.join(&other))))
         .collect();
-    out.extend(b.iter().filter(|(name, _)| find(a, name).is_none()).map(|(name, ty)| (name.clone(), maybe(ty.clone()))));
+    out.extend(
+        b.iter().filter(|(name, _)| find(a, name).is_none()).map(|(name, ty)| (name.clone(), maybe(ty.clone()))),
+    );
     out
 }
 
@@ -275,7 +284,11 @@ mod tests {
         for text in ["string", "list<list<integer>>?", "{\"a\": number?, \"b c\": {}}", "verdict"] {
             assert_eq!(Type::parse(text).unwrap().to_string(), text);
         }
-        assert!(Type::parse("list<").is_none() && Type::parse("string x").is_none() && Type::parse(&"list<".repeat(99)).is_none());
+        assert!(
+            Type::parse("list<").is_none()
+                && Type::parse("string x").is_none()
+                && Type::parse(&"list<".repeat(99)).is_none()
+        );
     }
 
     #[test]

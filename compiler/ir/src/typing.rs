@@ -109,10 +109,17 @@ pub fn check_uses(uses: &[Use], names: &Names, errors: &mut Vec<TypeError>) {
         if one.printed && !ty.is_printable() {
             let text = one.path.join(".");
             let help = match ty {
-                Type::List(_) => format!("join it: `{{{{ {text} | join(', ') }}}}`, or print it as JSON: `{{{{ {text} | json }}}}`"),
+                Type::List(_) => {
+                    format!("join it: `{{{{ {text} | join(', ') }}}}`, or print it as JSON: `{{{{ {text} | json }}}}`")
+                }
                 _ => format!("print one of its parts, or all as JSON: `{{{{ {text} | json }}}}`"),
             };
-            checker.error(Mistake::Type, range, format!("`{text}` is {}, which does not print", article(&ty)), Some(help));
+            checker.error(
+                Mistake::Type,
+                range,
+                format!("`{text}` is {}, which does not print", article(&ty)),
+                Some(help),
+            );
         }
     }
 }
@@ -142,7 +149,9 @@ impl Checker<'_> {
     }
 
     fn missing(&mut self, name: &Arc<str>, range: Range<usize>) -> Type {
-        let help = format!("ask first: `{{% if {name} is defined %}}`, `{name} is defined and …`, or give every sample the field");
+        let help = format!(
+            "ask first: `{{% if {name} is defined %}}`, `{name} is defined and …`, or give every sample the field"
+        );
         self.error(Mistake::MayBeMissing, range, format!("`{name}` is missing in some samples"), Some(help));
         self.blame(name)
     }
@@ -166,8 +175,16 @@ impl Checker<'_> {
     fn condition(&mut self, expr: &Expr) {
         let ty = self.ty(expr);
         if !matches!(ty, Type::Bool | Type::Any) {
-            let help = Some("a condition is a comparison, a test, or a boolean: `x == 'yes'`, `x is defined`, `length(x) > 0`".to_owned());
-            self.error(Mistake::Type, expr.at.range(), format!("a condition must be a boolean, and this is {}", article(&ty)), help);
+            let help = Some(
+                "a condition is a comparison, a test, or a boolean: `x == 'yes'`, `x is defined`, `length(x) > 0`"
+                    .to_owned(),
+            );
+            self.error(
+                Mistake::Type,
+                expr.at.range(),
+                format!("a condition must be a boolean, and this is {}", article(&ty)),
+                help,
+            );
         }
     }
 
@@ -279,7 +296,12 @@ impl Checker<'_> {
             for part in [a, b] {
                 let ty = self.ty(part);
                 if !ty.is_printable() {
-                    self.error(Mistake::Type, part.at.range(), format!("`~` needs printable values, and this is {}", article(&ty)), None);
+                    self.error(
+                        Mistake::Type,
+                        part.at.range(),
+                        format!("`~` needs printable values, and this is {}", article(&ty)),
+                        None,
+                    );
                 }
             }
             return Type::Str;
@@ -330,7 +352,9 @@ impl Checker<'_> {
     fn call(&mut self, expr: &Expr, function: Function, arguments: &[Expr]) -> Type {
         if let (Function::Default, [value, otherwise]) = (function, arguments) {
             let value_ty = match &value.kind {
-                Kind::Name(name) if self.names.get(name).is_some() => self.names.get(name).cloned().unwrap_or(Type::Any),
+                Kind::Name(name) if self.names.get(name).is_some() => {
+                    self.names.get(name).cloned().unwrap_or(Type::Any)
+                }
                 _ => self.ty(value),
             };
             let value_ty = if let Type::Maybe(inner) = value_ty { *inner } else { value_ty };

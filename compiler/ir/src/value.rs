@@ -115,7 +115,10 @@ impl Value {
     /// The number of an integer or float.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
-            #[expect(clippy::cast_precision_loss, reason = "scores and counts; beyond 2^53 the comparison is approximate")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "scores and counts; beyond 2^53 the comparison is approximate"
+            )]
             Self::Int(n) => Some(*n as f64),
             Self::Float(x) => Some(*x),
             _ => None,

@@ -72,7 +72,9 @@ impl Scale {
     pub fn ends(&self) -> (f64, f64) {
         match self {
             Self::Boolean | Self::Unit => (0.0, 1.0),
-            Self::Range(low, high) => (Value::Int(*low).as_f64().unwrap_or(0.0), Value::Int(*high).as_f64().unwrap_or(0.0)),
+            Self::Range(low, high) => {
+                (Value::Int(*low).as_f64().unwrap_or(0.0), Value::Int(*high).as_f64().unwrap_or(0.0))
+            }
             Self::Labels(labels) => {
                 let numbers = labels.iter().map(|(_, x)| *x);
                 (numbers.clone().fold(f64::INFINITY, f64::min), numbers.fold(f64::NEG_INFINITY, f64::max))
@@ -99,7 +101,9 @@ impl Scale {
     pub fn default_pass(&self) -> f64 {
         match self {
             Self::Boolean => 1.0,
-            Self::Range(low, high) => libm::ceil(Value::Int(*low).as_f64().unwrap_or(0.0) + 0.75 * ((high - low) as f64)),
+            Self::Range(low, high) => {
+                libm::ceil(Value::Int(*low).as_f64().unwrap_or(0.0) + 0.75 * ((high - low) as f64))
+            }
             Self::Unit => 0.5,
             Self::Labels(_) => self.ends().1,
         }
@@ -189,7 +193,13 @@ pub struct Verdict {
 impl Verdict {
     /// A verdict with a value.
     pub fn scored(value: Value, pass: bool, reason: impl Into<Arc<str>>) -> Self {
-        Self { outcome: Outcome::Scored, value: Some(value), pass: Some(pass), reason: reason.into(), evidence: Vec::new() }
+        Self {
+            outcome: Outcome::Scored,
+            value: Some(value),
+            pass: Some(pass),
+            reason: reason.into(),
+            evidence: Vec::new(),
+        }
     }
 
     /// A verdict without a value.
@@ -200,7 +210,10 @@ impl Verdict {
     /// As slots hold it. The reason of an invalid one is also its `complaint`, which a repair call tells the judge.
     pub fn to_value(&self) -> Value {
         let complaint = if self.outcome == Outcome::Invalid { self.reason.clone() } else { "".into() };
-        let evidence = self.evidence.iter().map(|e| Value::map([("turn", Value::Str(e.turn.clone())), ("quote", Value::Str(e.quote.clone()))]));
+        let evidence = self
+            .evidence
+            .iter()
+            .map(|e| Value::map([("turn", Value::Str(e.turn.clone())), ("quote", Value::Str(e.quote.clone()))]));
         Value::map([
             ("outcome", Value::str(self.outcome.word())),
             ("value", self.value.clone().unwrap_or_default()),
@@ -219,10 +232,13 @@ impl Verdict {
         };
         let word = text("outcome")?;
         let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.word() == &*word)?;
-        let evidence = value.get("evidence")?.as_list()?.iter().map(|item| match (item.get("turn"), item.get("quote")) {
-            (Some(Value::Str(turn)), Some(Value::Str(quote))) => Some(Evidence { turn: turn.clone(), quote: quote.clone() }),
-            _ => None,
-        });
+        let evidence =
+            value.get("evidence")?.as_list()?.iter().map(|item| match (item.get("turn"), item.get("quote")) {
+                (Some(Value::Str(turn)), Some(Value::Str(quote))) => {
+                    Some(Evidence { turn: turn.clone(), quote: quote.clone() })
+                }
+                _ => None,
+            });
         Some(Self {
             outcome,
             value: value.get("value").filter(|value| **value != Value::Null).cloned(),

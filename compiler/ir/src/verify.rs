@@ -99,7 +99,10 @@ pub fn verify(program: &Program) -> Vec<Violation> {
             violations.extend(types::types(program, graph));
             violations.extend(effects::maps_are_pure(graph));
         }
-        if sound && let Some(scorer) = program.scorers.iter().find(|s| s.graph.as_ref().is_some_and(|g| std::ptr::eq(g, graph))) {
+        if sound
+            && let Some(scorer) =
+                program.scorers.iter().find(|s| s.graph.as_ref().is_some_and(|g| std::ptr::eq(g, graph)))
+        {
             violations.extend(effects::score_graphs_only_score(graph));
             violations.extend(effects::one_score_each(scorer, graph));
         }

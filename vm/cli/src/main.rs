@@ -1,1 +1,54 @@
-fn main() {}
+//! `aigo`: what was typed ([`args`]) to what is done, one file per command ([`command`]), and the exit code ([`exit`]).
+
+mod args;
+mod command;
+mod exit;
+mod out;
+mod render;
+mod runs;
+mod task;
+mod world;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Args, Command};
+
+/// Templates and expressions are parsed by recursion; this is far more than their limits let them use.
+const STACK: usize = 64 << 20;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::PASSED });
+        }
+    };
+    std::panic::set_hook(Box::new(|info| {
+        out::error(&format!(
+            "aigo has a fault of its own, which is not your task's: {info}\nPlease report it, with the task and this text."
+        ));
+    }));
+    let worker = std::thread::Builder::new().name("aigo".to_owned()).stack_size(STACK).spawn(move || dispatch(args));
+    let code = worker.map(std::thread::JoinHandle::join);
+    ExitCode::from(match code {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => exit::FAULT,
+        Err(error) => {
+            out::error(&format!("the system gives no thread: {error}"));
+            exit::FAULT
+        }
+    })
+}
+
+fn dispatch(args: Args) -> u8 {
+    match args.command {
+        Command::Check(args) => command::check::check(&args),
+        Command::Compile(args) => command::compile::compile(&args),
+        Command::Run(args) => command::run::run(&args),
+        Command::Resume(args) => command::resume::resume(&args),
+        Command::Replay(args) => command::replay::replay(&args),
+    }
+}

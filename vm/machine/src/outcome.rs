@@ -66,7 +66,10 @@ impl Outcome {
         }
         writer.list(self.scores.len());
         for row in &self.scores {
-            writer.str(&row.scorer).value(&row.turn.map_or(Value::Null, |turn| Value::Int(i64::from(turn)))).str(&row.part);
+            writer
+                .str(&row.scorer)
+                .value(&row.turn.map_or(Value::Null, |turn| Value::Int(i64::from(turn))))
+                .str(&row.part);
             writer.value(&row.verdict.to_value());
         }
         writer.finish()

@@ -49,7 +49,9 @@ pub(crate) fn ambient(sample: &Sample, conversation: &Conversation, name: &str) 
         "turn" => Some(Value::Int(i64::from(conversation.turn()))),
         "last" => Some(conversation.last().map_or_else(|| Message::none().to_value(), Message::to_value)),
         "messages" => Some(Value::list(conversation.messages().iter().map(Message::to_value).collect())),
-        "sample" => Some(Value::map([("id", Value::Str(sample.key.clone())), ("epoch", Value::Int(i64::from(sample.epoch)))])),
+        "sample" => {
+            Some(Value::map([("id", Value::Str(sample.key.clone())), ("epoch", Value::Int(i64::from(sample.epoch)))]))
+        }
         field => sample.row.get(field).cloned(),
     }
 }

@@ -124,7 +124,9 @@ impl<'s> Stepper<'s> {
         }
         let mut port = port;
         loop {
-            let Some((jump, to)) = self.shape.follow(self.lane.cursor, port) else { return broken("an edge is missing") };
+            let Some((jump, to)) = self.shape.follow(self.lane.cursor, port) else {
+                return broken("an edge is missing");
+            };
             match jump {
                 Jump::On => {
                     self.lane.cursor = to;
@@ -135,7 +137,10 @@ impl<'s> Stepper<'s> {
                         return broken("an item of a node that is no map");
                     };
                     let given = self.lane.slot(self.shape, give).cloned();
-                    return given.map_or_else(|| broken("a map's item without a result"), |value| Ok(Some(Effect::Gave(value))));
+                    return given.map_or_else(
+                        || broken("a map's item without a result"),
+                        |value| Ok(Some(Effect::Gave(value))),
+                    );
                 }
                 Jump::Again => {
                     self.lane.cursor = to;
@@ -239,14 +244,18 @@ impl<'s> Stepper<'s> {
     }
 
     fn generate(&mut self, placed: &Placed) -> Result<Next, String> {
-        let Node::Generate { role, view: shown, schema: wanted, .. } = &placed.node else { return broken("no generate") };
+        let Node::Generate { role, view: shown, schema: wanted, .. } = &placed.node else {
+            return broken("no generate");
+        };
         let scope = self.scope();
         let shown = view::show(self.linked, shown, role, &self.sample.key, &scope)?;
         let schema = match wanted {
             None => None,
             Some(Schema::UserTurn) => Some(("user_turn", schema::user_turn_schema())),
             Some(Schema::Verdict(name)) => match self.linked.program.scorer(name) {
-                Some(scorer) => Some(("verdict", schema::verdict_schema(&scorer.scale, scorer.evidence, &shown.labels))),
+                Some(scorer) => {
+                    Some(("verdict", schema::verdict_schema(&scorer.scale, scorer.evidence, &shown.labels)))
+                }
                 None => return broken("a verdict of a scorer that is not there"),
             },
         };
@@ -260,7 +269,8 @@ impl<'s> Stepper<'s> {
         let Some(tool) = self.linked.program.tools.iter().find(|tool| tool.name == call.tool) else {
             return Err(format!("the assistant calls the tool `{}`, which the task does not have", call.tool));
         };
-        let request = Request { role: tool.role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
+        let request =
+            Request { role: tool.role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
         self.ask(placed, request, None)
     }
 
@@ -381,7 +391,8 @@ impl<'s> Stepper<'s> {
             Schema::Verdict(name) => {
                 let Some(scorer) = self.linked.program.scorer(name) else { return broken("a verdict of no scorer") };
                 let conversation = &self.lane.conversation;
-                let contract = Contract { scale: &scorer.scale, pass: scorer.pass, rule: scorer.evidence, conversation };
+                let contract =
+                    Contract { scale: &scorer.scale, pass: scorer.pass, rule: scorer.evidence, conversation };
                 let verdict = schema::read_verdict(text, &contract);
                 (verdict.to_value(), verdict.outcome == Outcome::Scored)
             }
@@ -396,7 +407,11 @@ fn base_content(role: &Key, request: &Request) -> Key {
     let mut writer = KeyWriter::new("aigo.call.1");
     writer.key(role).list(request.messages.len());
     for message in &request.messages {
-        writer.str(message.role.word()).str(&message.text).maybe_str(message.answers.as_deref()).list(message.calls.len());
+        writer
+            .str(message.role.word())
+            .str(&message.text)
+            .maybe_str(message.answers.as_deref())
+            .list(message.calls.len());
         for call in &message.calls {
             writer.str(&call.id).str(&call.tool).str(&call.arguments);
         }

@@ -94,7 +94,8 @@ impl Trial {
         match solve {
             Some(at) => trial.begin(GraphRef::Solve(at), &mut asks),
             None => {
-                let message = format!("the sample names the solve graph `{}`, which is not in the program", trial.sample.graph);
+                let message =
+                    format!("the sample names the solve graph `{}`, which is not in the program", trial.sample.graph);
                 trial.solved(Ending::TaskError, Some(message), &mut asks);
             }
         }
@@ -128,7 +129,8 @@ impl Trial {
         let ending = self.ending.filter(|_| self.lanes.is_empty())?;
         let mut scores = self.scores.clone();
         // A scorer whose graph failed has no values at all: a part of them would look like the whole.
-        scores.retain(|row| !self.failed_scorers.keys().any(|&at| self.scorer(at).is_some_and(|s| s.name == row.scorer)));
+        scores
+            .retain(|row| !self.failed_scorers.keys().any(|&at| self.scorer(at).is_some_and(|s| s.name == row.scorer)));
         for (&at, message) in &self.failed_scorers {
             if let Some(scorer) = self.scorer(at) {
                 scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, message.as_str())));
@@ -179,17 +181,21 @@ impl Trial {
             }));
             match last {
                 Some(Effect::Ask(ask)) => {
-                    let asked = Asked { position: ask.position.clone(), role: ask.request.role.clone(), content: ask.content };
+                    let asked =
+                        Asked { position: ask.position.clone(), role: ask.request.role.clone(), content: ask.content };
                     self.lanes.insert(id, Resting { lane, parent, results: Vec::new(), asked: Some(asked) });
                     asks.push(Pending { lane: id, ask: *ask });
                 }
-                Some(Effect::Fork(items)) if items.is_empty() => ready.push((id, lane, parent, Event::Joined(Vec::new()))),
+                Some(Effect::Fork(items)) if items.is_empty() => {
+                    ready.push((id, lane, parent, Event::Joined(Vec::new())))
+                }
                 Some(Effect::Fork(items)) => {
                     let results = vec![None; items.len()];
                     self.lanes.insert(id, Resting { lane, parent, results, asked: None });
-                    let begun = items.into_iter().enumerate().map(|(item, lane)| {
-                        (self.fresh(), lane, Some(Parent { lane: id, item }), Event::Start)
-                    });
+                    let begun = items
+                        .into_iter()
+                        .enumerate()
+                        .map(|(item, lane)| (self.fresh(), lane, Some(Parent { lane: id, item }), Event::Start));
                     let begun: Vec<_> = begun.collect();
                     ready.extend(begun.into_iter().rev());
                 }
@@ -204,7 +210,13 @@ impl Trial {
 
     /// The task is at fault. In a score graph the other items of a map go on, so that which calls are made does not depend on
     /// who was first.
-    fn failed(&mut self, lane: &Lane, parent: Option<Parent>, message: String, asks: &mut Vec<Pending>) -> Option<Ready> {
+    fn failed(
+        &mut self,
+        lane: &Lane,
+        parent: Option<Parent>,
+        message: String,
+        asks: &mut Vec<Pending>,
+    ) -> Option<Ready> {
         match lane.graph {
             GraphRef::Score(at) => {
                 self.failed_scorers.entry(at).or_insert(message);
@@ -263,7 +275,10 @@ impl Trial {
                 self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, reason)));
             } else if !answered && ending != Ending::Recorded {
                 // Dropping a conversation in which nothing was answered would reward an application that fails.
-                self.scores.push(whole(scorer, Verdict::scored(scorer.scale.end(true), false, "the assistant answered nothing")));
+                self.scores.push(whole(
+                    scorer,
+                    Verdict::scored(scorer.scale.end(true), false, "the assistant answered nothing"),
+                ));
             } else {
                 self.begin(GraphRef::Score(at), asks);
             }
@@ -278,15 +293,14 @@ impl Trial {
             return 0;
         }
         let mut seen = BTreeSet::new();
-        let mut open: Vec<_> = shape.edges(fork).into_iter().filter(|(port, ..)| *port != taken).map(|(_, _, to)| to).collect();
+        let mut open: Vec<_> =
+            shape.edges(fork).into_iter().filter(|(port, ..)| *port != taken).map(|(_, _, to)| to).collect();
         while let Some(id) = open.pop() {
             if seen.insert(id) {
                 open.extend(shape.edges(id).into_iter().map(|(_, _, to)| to));
             }
         }
-        let is_expectation = |placed: &aigo_ir::graph::Placed| {
-            matches!(&placed.node, Node::Score { scorer, .. } if &**scorer == EXPECTATIONS)
-        };
+        let is_expectation = |placed: &aigo_ir::graph::Placed| matches!(&placed.node, Node::Score { scorer, .. } if &**scorer == EXPECTATIONS);
         seen.into_iter().filter(|id| !lane.passed.contains(id) && shape.get(*id).is_some_and(is_expectation)).count()
     }
 
@@ -294,7 +308,8 @@ impl Trial {
     fn expectations(&mut self) {
         let linked = Arc::clone(&self.linked);
         let Some(scorer) = linked.program.scorers.iter().find(|scorer| scorer.graph.is_none()) else { return };
-        let evaluated: Vec<Verdict> = self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
+        let evaluated: Vec<Verdict> =
+            self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
         let verdict = if self.ending.is_some_and(Ending::is_void) {
             Verdict::without_value(verdict::Outcome::Void, self.fault.clone().unwrap_or_default())
         } else if evaluated.iter().all(|v| v.pass != Some(false)) && self.unreached > 0 {

@@ -20,7 +20,13 @@ pub(crate) struct Shown {
 }
 
 /// Renders a view. The message of a failure stands alone.
-pub(crate) fn show(linked: &Linked, view: &View, role: &str, sample: &str, scope: &SharedScope) -> Result<Shown, String> {
+pub(crate) fn show(
+    linked: &Linked,
+    view: &View,
+    role: &str,
+    sample: &str,
+    scope: &SharedScope,
+) -> Result<Shown, String> {
     let render = |template: &Template| linked.engine.render(template, scope);
     let conversation = scope.conversation();
     match view {
@@ -33,7 +39,9 @@ pub(crate) fn show(linked: &Linked, view: &View, role: &str, sample: &str, scope
             let last = messages.iter().rev().find(|message| message.role != ChatRole::System);
             if last.is_none_or(|message| message.role == ChatRole::Assistant && message.calls.is_empty()) {
                 let Some(opening) = opening else {
-                    return Err(format!("the role `{role}` has nothing to answer: nobody else has spoken since its last message"));
+                    return Err(format!(
+                        "the role `{role}` has nothing to answer: nobody else has spoken since its last message"
+                    ));
                 };
                 messages.push(ChatMessage::new(ChatRole::User, render(opening)?));
             }

@@ -62,9 +62,13 @@ pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
                     found.at(id, format!("a score of `{name}` in the graph of `{}`", scorer.name));
                 }
                 match unit {
-                    Unit::Conversation if placed.region.is_some() => found.at(id, "the conversation's score inside a loop or map"),
+                    Unit::Conversation if placed.region.is_some() => {
+                        found.at(id, "the conversation's score inside a loop or map")
+                    }
                     Unit::Turn(_) if !graph.in_map(id) => found.at(id, "a turn's score outside a map over turns"),
-                    Unit::Turn(_) if scorer.over.is_none() => found.at(id, "a turn's score of a scorer of conversations"),
+                    Unit::Turn(_) if scorer.over.is_none() => {
+                        found.at(id, "a turn's score of a scorer of conversations")
+                    }
                     _ => {}
                 }
             }
@@ -74,7 +78,8 @@ pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
             _ => {}
         }
         for (_, jump, header) in graph.edges(id) {
-            let over_turns = graph.nodes().any(|(inner, _)| scores(inner, true) && graph.regions(inner).first() == Some(&header));
+            let over_turns =
+                graph.nodes().any(|(inner, _)| scores(inner, true) && graph.regions(inner).first() == Some(&header));
             let count = of_turn.get(&id).map(|count| add(*count, u32::from(scores(id, true))));
             if jump == Jump::Again && over_turns && count != Some((1, 1)) {
                 found.at(id, "a path through this item gives its turn no score, or two");

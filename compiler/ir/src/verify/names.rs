@@ -34,12 +34,16 @@ pub(super) fn unique_names(program: &Program) -> Vec<Violation> {
     let always = Names::always();
     for field in &program.fields {
         if always.get(&field.name).is_some() {
-            found.push(violation("unique_names", format!("the field `{}` hides a name that is always there", field.name)));
+            found.push(violation(
+                "unique_names",
+                format!("the field `{}` hides a name that is always there", field.name),
+            ));
         }
     }
     for graph in program.graphs() {
         for slot in graph.slots.iter().filter(|slot| names.get(&slot.name).is_some()) {
-            let message = format!("in `{}`: the slot `{}` hides a field or a name that is always there", graph.name, slot.name);
+            let message =
+                format!("in `{}`: the slot `{}` hides a field or a name that is always there", graph.name, slot.name);
             found.push(violation("unique_names", message));
         }
     }
@@ -80,7 +84,9 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
             let (role, scorer) = match &placed.node {
                 Node::Generate { role, schema: Some(Schema::Verdict(scorer)), .. } => (Some(role), Some(scorer)),
                 Node::Generate { role, .. } => (Some(role), None),
-                Node::Parse { schema: Schema::Verdict(scorer), .. } | Node::Score { scorer, .. } => (None, Some(scorer)),
+                Node::Parse { schema: Schema::Verdict(scorer), .. } | Node::Score { scorer, .. } => {
+                    (None, Some(scorer))
+                }
                 _ => continue,
             };
             if let Some(role) = role.filter(|role| program.role(role).is_none()) {

@@ -78,12 +78,8 @@ pub(super) fn map_gives(graph: &Graph) -> Vec<Violation> {
             }
         }
         let inner = map_around(graph, id);
-        let assigns: BTreeSet<&Arc<str>> = placed
-            .node
-            .ports()
-            .iter()
-            .flat_map(|port| placed.node.assigns(*port))
-            .collect();
+        let assigns: BTreeSet<&Arc<str>> =
+            placed.node.ports().iter().flat_map(|port| placed.node.assigns(*port)).collect();
         for slot in assigns {
             let elsewhere = graph.nodes().find(|(other, them)| {
                 let theirs = them.node.ports().iter().any(|port| them.node.assigns(*port).contains(&slot));

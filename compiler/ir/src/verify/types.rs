@@ -87,7 +87,10 @@ impl Checker<'_, '_> {
             return self.found.at(self.id, format!("there is no slot `{name}`"));
         };
         if !gives.fits(&slot.ty) {
-            self.found.at(self.id, format!("the slot `{name}` is of type {}, and {gives} is put into it or taken from it", slot.ty));
+            self.found.at(
+                self.id,
+                format!("the slot `{name}` is of type {}, and {gives} is put into it or taken from it", slot.ty),
+            );
         }
     }
 

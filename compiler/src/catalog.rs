@@ -1,0 +1,45 @@
+//! Every diagnostic of the compiler, one row each. A row has a page in `spec/diagnostics/`.
+
+use aigo_ir::diagnostic::Row;
+
+macro_rules! rows {
+    ($($name:ident $kind:ident $code:literal $title:literal;)*) => {
+        $(#[doc = $title] pub static $name: Row = Row::$kind($code, $title);)*
+
+        /// All rows.
+        pub static ROWS: &[&Row] = &[$(&$name,)*];
+    };
+}
+
+rows! {
+    // Shape: keys and kinds.
+    UNKNOWN_KEY error "E0201" "an unknown key";
+    MISSING_KEY error "E0202" "a key is missing";
+    NOT_YET error "E0203" "a part of the language that this version does not have";
+    WRONG_KIND error "E0204" "a value of the wrong kind";
+    NO_VERB error "E0205" "a step, scorer or rule without its verb";
+    TWO_VERBS error "E0206" "a step, scorer or rule with two verbs";
+    BAD_VALUE error "E0207" "a value that is not possible here";
+    UNREADABLE_FILE error "E0208" "a file that cannot be read";
+    // Names.
+    UNKNOWN_ROLE error "E0301" "a role that the task does not have";
+    UNKNOWN_NAME error "E0302" "a name or attribute that is not defined";
+    UNKNOWN_SCORER error "E0303" "a gate over a scorer that the task does not have";
+    NAME_TWICE error "E0304" "a name is given twice";
+    // Expressions, templates, types.
+    BAD_EXPRESSION error "E0401" "an expression that cannot be read";
+    BAD_TEMPLATE error "E0402" "a template that cannot be read";
+    WRONG_TYPE error "E0403" "types that do not go together";
+    MAY_BE_MISSING error "E0404" "a field that some samples lack";
+    BAD_PATTERN error "E0405" "a pattern that is no regular expression";
+    NOT_ASSIGNED error "E0406" "a name that is not bound on every path";
+    // Meaning.
+    NOTHING_TO_SCORE error "E0501" "a task without scorers and expectations";
+    NO_SAMPLES error "E0502" "a task without samples";
+    BAD_ROW error "E0503" "a row that cannot be read";
+    ID_TWICE error "E0504" "two samples with one id";
+    NEVER_RUNS error "E0505" "steps that never run";
+    NOBODY_TO_ANSWER error "E0506" "a step that has nothing to answer";
+    UNSOUND error "E0507" "a program that does not hold together";
+    BAD_GATE error "E0508" "a gate that cannot be read";
+}

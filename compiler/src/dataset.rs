@@ -1,0 +1,290 @@
+//! Datasets: rows from their sources, one at a time, and what is known of all of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aigo_ir::diagnostic::Diagnostics;
+use aigo_ir::key::{Key, KeyWriter};
+use aigo_ir::span::Span;
+use aigo_ir::ty::Type;
+use aigo_ir::value::{Map, Value};
+
+use crate::ast::Source;
+use crate::catalog;
+use crate::sources::Sources;
+
+/// A sample as the run takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its key: its own id, or a hash of what its solve graph reads, with an ordinal among equals. Never a row number.
+    pub key: Arc<str>,
+    /// The solve graph that it runs.
+    pub graph: Arc<str>,
+    /// Its fields.
+    pub fields: Arc<Map>,
+    /// Its tags.
+    pub tags: Vec<String>,
+}
+
+/// Where samples come from, and how their keys are made.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    sources: Vec<Source>,
+    /// The fields that the solve graph reads, in its order.
+    read: Vec<Arc<str>>,
+    /// How many samples there are.
+    pub count: usize,
+    /// A hash of all rows as a multiset: order and format do not matter.
+    pub hash: Key,
+}
+
+/// A row as a source gives it.
+struct Raw {
+    id: Option<String>,
+    fields: Map,
+    tags: Vec<String>,
+    place: Place,
+}
+
+/// Where a row stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// As messages say it.
+    pub(crate) text: String,
+    /// The place in the task, or of the source in it.
+    pub(crate) span: Span,
+}
+
+/// Why a row cannot be taken.
+struct Problem {
+    message: String,
+    span: Span,
+    /// The source itself cannot be read on.
+    fatal: bool,
+}
+
+/// What is known of a field over all rows.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldProfile {
+    pub(crate) name: Arc<str>,
+    pub(crate) ty: Type,
+    pub(crate) lacking: Option<Place>,
+}
+
+/// What is known of a dataset.
+#[derive(Debug, Default)]
+pub(crate) struct Profile {
+    pub(crate) fields: Vec<FieldProfile>,
+    pub(crate) count: usize,
+    hash: MultisetHash,
+}
+
+/// The sum of the rows' hashes, four lanes of 64 bits: no order, and equal rows count as often as they occur.
+#[derive(Clone, Copy, Debug, Default)]
+struct MultisetHash([u64; 4]);
+
+impl MultisetHash {
+    fn add(&mut self, key: &Key) {
+        for (lane, bytes) in self.0.iter_mut().zip(key.0.chunks_exact(8)) {
+            let number = bytes.iter().rev().fold(0_u64, |n, &byte| n << 8 | u64::from(byte));
+            *lane = lane.wrapping_add(number);
+        }
+    }
+
+    fn finish(&self, count: usize) -> Key {
+        let mut writer = KeyWriter::new("aigo.dataset.1");
+        writer.u64(count as u64);
+        self.0.iter().for_each(|&lane| {
+            writer.u64(lane);
+        });
+        writer.finish()
+    }
+}
+
+/// Reads all rows once: their types, the fields that some lack, ids that stand twice.
+pub(crate) fn profile(sources: &[Source], world: &dyn Sources, diagnostics: &mut Diagnostics) -> Profile {
+    let mut profile = Profile::default();
+    let mut ids: BTreeMap<String, Place> = BTreeMap::new();
+    for source in sources {
+        for raw in open(source, world) {
+            match raw {
+                Err(problem) => {
+                    let row = if problem.fatal { &catalog::UNREADABLE_FILE } else { &catalog::BAD_ROW };
+                    diagnostics.push(row.at(problem.span, problem.message));
+                }
+                Ok(raw) => {
+                    if let Some(id) = &raw.id {
+                        if let Some(first) = ids.get(id) {
+                            let message = format!("{} has the id `{id}`, which {} has too", raw.place.text, first.text);
+                            let help = "ids name samples for ever: give each its own";
+                            diagnostics.push(
+                                catalog::ID_TWICE
+                                    .at(raw.place.span, message)
+                                    .related(first.span, "the first")
+                                    .help(help),
+                            );
+                        } else {
+                            ids.insert(id.clone(), raw.place.clone());
+                        }
+                    }
+                    profile.take(&raw);
+                }
+            }
+        }
+    }
+    profile
+}
+
+impl Profile {
+    fn take(&mut self, raw: &Raw) {
+        let mut writer = KeyWriter::new("aigo.row.1");
+        writer.maybe_str(raw.id.as_deref()).value(&Value::Map(Arc::new(raw.fields.clone())));
+        self.hash.add(&writer.finish());
+        for (name, value) in raw.fields.iter() {
+            let ty = Type::of(value);
+            match self.fields.iter_mut().find(|field| field.name == *name) {
+                Some(field) => field.ty = field.ty.join(&ty),
+                None => {
+                    // A field that comes late was lacking in all rows before.
+                    let lacking =
+                        (self.count > 0).then(|| Place { text: "the first sample".to_owned(), span: raw.place.span });
+                    self.fields.push(FieldProfile { name: name.clone(), ty, lacking });
+                }
+            }
+        }
+        for field in &mut self.fields {
+            if field.lacking.is_none() && raw.fields.get(&field.name).is_none() {
+                field.lacking = Some(raw.place.clone());
+            }
+        }
+        self.count += 1;
+    }
+
+    /// The type of a field, with the possibility that it is missing.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&Arc<str>, Type)> {
+        self.fields.iter().map(|field| {
+            let ty = match (&field.lacking, &field.ty) {
+                (Some(_), Type::Maybe(_) | Type::Any | Type::Null) | (None, _) => field.ty.clone(),
+                (Some(_), ty) => Type::Maybe(Box::new(ty.clone())),
+            };
+            (&field.name, ty)
+        })
+    }
+
+    /// The dataset of these rows, whose solve graph reads these fields.
+    pub(crate) fn dataset(&self, sources: Vec<Source>, read: Vec<Arc<str>>) -> Dataset {
+        Dataset { sources, read, count: self.count, hash: self.hash.finish(self.count) }
+    }
+}
+
+impl Dataset {
+    /// The samples in the order of their sources. A row that cannot be read is an error and the next one follows.
+    pub fn rows<'d>(&'d self, world: &'d dyn Sources) -> impl Iterator<Item = Result<Row, String>> + 'd {
+        let mut seen: BTreeMap<[u8; 16], u32> = BTreeMap::new();
+        self.sources.iter().flat_map(move |source| open(source, world)).map(move |raw| {
+            let raw = raw.map_err(|problem| problem.message)?;
+            let key = match raw.id {
+                Some(id) => id.into(),
+                None => {
+                    let key = self.content_key(&raw.fields);
+                    let mut short = [0; 16];
+                    short.iter_mut().zip(key.0).for_each(|(to, from)| *to = from);
+                    let ordinal = seen.entry(short).or_default();
+                    *ordinal += 1;
+                    if *ordinal > 1 { format!("{}-{ordinal}", key.hex(8)).into() } else { key.hex(8).into() }
+                }
+            };
+            Ok(Row { key, graph: crate::MAIN.into(), fields: Arc::new(raw.fields), tags: raw.tags })
+        })
+    }
+
+    fn content_key(&self, fields: &Map) -> Key {
+        let mut writer = KeyWriter::new("aigo.sample.1");
+        for name in &self.read {
+            writer.str(name).value(fields.get(name).unwrap_or(&Value::Null));
+        }
+        writer.finish()
+    }
+}
+
+type Raws<'s> = Box<dyn Iterator<Item = Result<Raw, Problem>> + 's>;
+
+fn open<'s>(source: &'s Source, world: &'s dyn Sources) -> Raws<'s> {
+    match source {
+        Source::Samples(rows) => Box::new(rows.iter().enumerate().map(|(at, row)| {
+            let place = Place { text: format!("sample {}", at + 1), span: row.span };
+            raw(row.value.as_map().cloned().unwrap_or_default(), place)
+        })),
+        Source::File(path) => {
+            let span = path.span;
+            let fatal = move |message: String| -> Raws<'s> {
+                Box::new(std::iter::once(Err(Problem { message, span, fatal: true })))
+            };
+            if !path.value.ends_with(".jsonl") && !path.value.ends_with(".ndjson") {
+                return fatal(format!("`{}` is not a `.jsonl` file; this version reads JSON Lines", path.value));
+            }
+            match world.open(&path.value) {
+                Err(error) => fatal(format!("`{}` cannot be read: {error}", path.value)),
+                Ok(reader) => Box::new(aigo_source::jsonl(reader).map(move |row| match row {
+                    Ok(row) => {
+                        let place = Place { text: format!("{}, line {}", path.value, row.line), span };
+                        raw(row.value.as_map().cloned().unwrap_or_default(), place)
+                    }
+                    Err(error) => Err(Problem { message: format!("{}, {error}", path.value), span, fatal: false }),
+                })),
+            }
+        }
+        Source::Matrix(columns, span) => {
+            let span = *span;
+            Box::new(aigo_source::matrix(columns).map(move |fields| {
+                let id = fields.iter().map(|(_, value)| value_id(value)).collect::<Vec<_>>().join("/");
+                let place = Place { text: format!("the combination `{id}`"), span };
+                Ok(Raw { id: Some(id), fields, tags: Vec::new(), place })
+            }))
+        }
+    }
+}
+
+/// The id of a matrix value: its own `id`, a short text or a number as it is, otherwise a hash.
+fn value_id(value: &Value) -> String {
+    match value.get("id").unwrap_or(value) {
+        Value::Str(text) if text.chars().count() <= 40 && !text.contains(['/', '\n']) => text.to_string(),
+        plain @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => plain.to_json(),
+        other => KeyWriter::new("aigo.value.1").value(other).finish().hex(4),
+    }
+}
+
+/// Takes `id` and `tags` out of a row; the rest are its fields.
+fn raw(row: Map, place: Place) -> Result<Raw, Problem> {
+    let problem = |message: String| Problem { message, span: place.span, fatal: false };
+    let mut id = None;
+    let mut tags = Vec::new();
+    let mut fields = Map::default();
+    for (name, value) in row.iter() {
+        match (&**name, value) {
+            ("id", Value::Str(text)) if !text.is_empty() && text.len() <= 200 => id = Some(text.to_string()),
+            ("id", Value::Int(n)) => id = Some(n.to_string()),
+            ("id", other) => {
+                return Err(problem(format!(
+                    "{}: `id` must be a text of 1 to 200 bytes or a whole number, and is {other}",
+                    place.text
+                )));
+            }
+            ("tags", Value::List(items)) => {
+                tags = items.iter().filter_map(|tag| tag.as_str().map(str::to_owned)).collect();
+                if tags.len() != items.len() {
+                    return Err(problem(format!("{}: `tags` must be a list of texts", place.text)));
+                }
+            }
+            ("tags", _) => return Err(problem(format!("{}: `tags` must be a list of texts", place.text))),
+            ("turn" | "last" | "messages" | "sample", _) => {
+                return Err(problem(format!(
+                    "{}: a field cannot be called `{name}`, which is always in scope",
+                    place.text
+                )));
+            }
+            _ => fields.set(name.clone(), value.clone()),
+        }
+    }
+    Ok(Raw { id, fields, tags, place })
+}

@@ -1,0 +1,328 @@
+//! Steps to a solve graph.
+
+use std::sync::Arc;
+
+use aigo_ir::expr::{Comparison, Expr, Function, Kind};
+use aigo_ir::graph::Graph;
+use aigo_ir::message::{ASSISTANT, USER};
+use aigo_ir::node::{Bound, Ending, Node, Port, Said, Unit, View};
+use aigo_ir::program::EXPECTATIONS;
+use aigo_ir::schema::Schema;
+use aigo_ir::span::Origin;
+use aigo_ir::template::Template;
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
+
+use super::flow::Flow;
+use super::prompts;
+use crate::typed::{Check, Simulate, Step, Verb};
+
+/// The slots that the lowering itself binds. Names of tasks begin with a letter, these with `_`.
+const REPLY: &str = "_reply";
+const SAID: &str = "_said";
+const SAYS: &str = "_says";
+const STATUS: &str = "_status";
+const EXPECTED: &str = "_expected";
+const HELD: &str = "_held";
+
+/// What `_status` can be: how the last loop with an end of its own ended.
+const GOING: &str = "going";
+const MET: &str = "met";
+
+/// Lowers the task's steps. The places of steps that can never run are added to `never`.
+pub(super) fn solve(steps: &[Step], never: &mut Vec<Origin>) -> Graph {
+    let mut lower = Lower { flow: Flow::default(), never, ends: steps.iter().any(ends_by_itself) };
+    if lower.ends {
+        lower.bind(STATUS, Type::Str, Expr::literal(GOING), "status", Origin::default());
+    }
+    lower.steps(steps, "");
+    if lower.flow.is_open() {
+        lower.finish();
+    }
+    lower.flow.builder.finish(crate::MAIN)
+}
+
+/// Whether a loop in the step ends for a reason of its own: then running out of passes is a turn limit.
+fn ends_by_itself(step: &Step) -> bool {
+    match &step.verb {
+        Verb::SimulateUser(_) => true,
+        Verb::Loop { until, steps, .. } => until.is_some() || steps.iter().any(ends_by_itself),
+        Verb::If { then, otherwise, .. } => then.iter().chain(otherwise).any(ends_by_itself),
+        _ => false,
+    }
+}
+
+/// Whether the step simulates a user somewhere.
+pub(super) fn simulates(step: &Step) -> bool {
+    match &step.verb {
+        Verb::SimulateUser(_) => true,
+        Verb::Loop { steps, .. } => steps.iter().any(simulates),
+        Verb::If { then, otherwise, .. } => then.iter().chain(otherwise).any(simulates),
+        _ => false,
+    }
+}
+
+struct Lower<'n> {
+    flow: Flow,
+    never: &'n mut Vec<Origin>,
+    ends: bool,
+}
+
+fn is(slot: &str, attribute: &str, word: &str) -> Expr {
+    Expr::compare(Comparison::Equal, Expr::path(slot, attribute), Expr::literal(word))
+}
+
+impl Lower<'_> {
+    fn bind(&mut self, slot: &str, ty: Type, value: Expr, path: &str, origin: Origin) {
+        let into = self.flow.builder.slot(slot, ty);
+        self.flow.add(Node::Let { into, value }, path, origin);
+    }
+
+    fn steps(&mut self, steps: &[Step], parent: &str) {
+        for step in steps {
+            if !self.flow.is_open() {
+                self.never.push(step.origin);
+                return;
+            }
+            self.step(step, parent);
+        }
+    }
+
+    fn step(&mut self, step: &Step, parent: &str) {
+        let name = step.label.as_deref().unwrap_or(step.verb.word());
+        let wanted = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
+        // The step's nodes share its path as a prefix, so it must be free for all of them.
+        let path = self.flow.path(&wanted);
+        let skipped = step.when.as_ref().map(|when| {
+            let branch = self.flow.add(Node::Branch { when: when.clone() }, &format!("{path}/when"), step.origin);
+            self.flow.take(branch, Port::No);
+            vec![(branch, Port::No)]
+        });
+        self.verb(step, &path);
+        self.flow.also(skipped.unwrap_or_default());
+    }
+
+    fn verb(&mut self, step: &Step, path: &str) {
+        let origin = step.origin;
+        match &step.verb {
+            Verb::System(text) => {
+                let (author, audience) = (ASSISTANT.into(), Some(ASSISTANT.into()));
+                self.flow.add(Node::Append { author, audience, said: Said::Template(text.clone()) }, path, origin);
+            }
+            Verb::Say { author, text } => self.say(author, text, path, origin),
+            Verb::Generate { role } => self.generate(step, role, path),
+            Verb::SimulateUser(simulate) => self.simulate(simulate, path, origin),
+            Verb::Script(lines) => {
+                for (at, line) in lines.iter().enumerate() {
+                    let path = format!("{path}/{}", at + 1);
+                    self.say(USER, line, &format!("{path}/user"), origin);
+                    self.generate(step, ASSISTANT, &path);
+                }
+            }
+            Verb::Loop { times, until, steps } => {
+                let counter = self.flow.builder.slot(format!("_pass_{}", path.replace(['/', '.'], "_")), Type::Int);
+                self.flow.enter(Node::Loop { bound: Bound::Times(*times), counter }, path, origin);
+                if let Some(until) = until {
+                    self.until(until, path, origin);
+                }
+                self.steps(steps, path);
+                self.flow.leave();
+            }
+            Verb::If { when, then, otherwise } => {
+                let branch = self.flow.add(Node::Branch { when: when.clone() }, path, origin);
+                self.flow.take(branch, Port::No);
+                self.steps(then, &format!("{path}/then"));
+                let after = self.flow.replace(vec![(branch, Port::No)]);
+                self.steps(otherwise, &format!("{path}/else"));
+                self.flow.also(after);
+            }
+            Verb::Stop { when, only_loop } => self.stop(when.as_ref(), *only_loop, path, origin),
+            Verb::Set(pairs) => {
+                for (name, ty, value) in pairs {
+                    self.bind(name, ty.clone(), value.clone(), &format!("{path}/{name}"), origin);
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, author: &str, text: &Template, path: &str, origin: Origin) {
+        let said = Said::Template(text.clone());
+        self.flow.add(Node::Append { author: author.into(), audience: None, said }, path, origin);
+    }
+
+    /// What the yes of a branch does apart from the main way; the main way goes on from its no.
+    fn aside(&mut self, when: Expr, path: &str, origin: Origin, aside: impl FnOnce(&mut Self)) {
+        let branch = self.flow.add(Node::Branch { when }, path, origin);
+        self.flow.take(branch, Port::No);
+        aside(self);
+        let rest = self.flow.replace(vec![(branch, Port::No)]);
+        self.flow.also(rest);
+    }
+
+    fn exit(&mut self, ending: Ending, path: &str, origin: Origin) {
+        self.flow.add(Node::Exit { ending }, path, origin);
+    }
+
+    fn generate(&mut self, step: &Step, role: &str, path: &str) {
+        let origin = step.origin;
+        let label = step.label.as_ref().filter(|_| matches!(step.verb, Verb::Generate { .. }));
+        let into = self.flow.builder.slot(label.map_or(REPLY, |label| label), Type::Reply);
+        let view = View::Chat { system: None, opening: None };
+        let ask = Node::Generate { role: role.into(), view, schema: None, tools: false, into: into.clone() };
+        let ask = self.flow.add(ask, path, origin);
+        self.flow.take(ask, Port::Ok);
+        self.aside(is(&into, "fault", "filtered"), &format!("{path}/filtered"), origin, |lower| {
+            lower.exit(Ending::Filtered, &format!("{path}/exit_filtered"), origin);
+        });
+        self.exit(Ending::ApplicationFailure, &format!("{path}/exit_failed"), origin);
+        self.flow.replace(vec![(ask, Port::Ok)]);
+        let append = Node::Append { author: role.into(), audience: None, said: Said::Reply(into.clone()) };
+        self.flow.add(append, &format!("{path}/append"), origin);
+        self.expect(step, &into, path);
+    }
+
+    /// A verdict per expectation; all are evaluated before the conversation is stopped.
+    fn expect(&mut self, step: &Step, reply: &Arc<str>, path: &str) {
+        let stops = step.stop_on_fail && !step.expect.is_empty();
+        if stops {
+            self.bind(HELD, Type::Bool, Expr::literal(true), &format!("{path}/held"), step.origin);
+        }
+        for check in &step.expect {
+            let path = self.flow.path(&format!("{path}/expect"));
+            self.check(check, Expr::path(reply, "text"), &path);
+            if stops {
+                let pass = Expr::compare(Comparison::Equal, Expr::path(EXPECTED, "pass"), Expr::literal(true));
+                let both = Expr::new(Kind::And(Box::new(Expr::name(HELD)), Box::new(pass)));
+                self.bind(HELD, Type::Bool, both, &format!("{path}/held"), check.origin);
+            }
+        }
+        if stops {
+            self.aside(Expr::negate(Expr::name(HELD)), &format!("{path}/failed"), step.origin, |lower| {
+                lower.exit(Ending::ExpectationFailed, &format!("{path}/exit_expectation"), step.origin);
+            });
+        }
+    }
+
+    fn check(&mut self, check: &Check, text: Expr, path: &str) {
+        let into = self.flow.builder.slot(EXPECTED, Type::Verdict);
+        let (kind, negated) = check.kind;
+        let wanted = check.wanted.clone();
+        let node = Node::Check { kind, negated, wanted, text, turn: Expr::name("turn"), into: into.clone() };
+        self.flow.add(node, path, check.origin);
+        let unit = Unit::Turn(Expr::name("turn"));
+        self.flow.add(
+            Node::Score { scorer: EXPECTATIONS.into(), unit, from: into },
+            &format!("{path}/score"),
+            check.origin,
+        );
+    }
+
+    /// The user's next message, by the role that plays the user.
+    fn simulate(&mut self, simulate: &Simulate, path: &str, origin: Origin) {
+        if let Some(opening) = &simulate.opening {
+            let first = Expr::compare(Comparison::Equal, Expr::name("turn"), Expr::literal(0));
+            let branch = self.flow.add(Node::Branch { when: first }, &format!("{path}/first"), origin);
+            self.flow.take(branch, Port::No);
+            self.say(USER, opening, &format!("{path}/opening"), origin);
+            let said = self.flow.replace(vec![(branch, Port::No)]);
+            self.simulated(simulate, path, origin);
+            self.flow.also(said);
+        } else {
+            self.simulated(simulate, path, origin);
+        }
+    }
+
+    fn simulated(&mut self, simulate: &Simulate, path: &str, origin: Origin) {
+        let said = self.flow.builder.slot(SAID, Type::Reply);
+        let says = self.flow.builder.slot(SAYS, Type::UserTurn);
+        let view = View::Chat {
+            system: Some(prompts::simulated_user(simulate)),
+            opening: Some(Template::new(prompts::OPENING)),
+        };
+        let schema = Some(Schema::UserTurn);
+        let ask = Node::Generate { role: USER.into(), view, schema, tools: false, into: said.clone() };
+        let ask = self.flow.add(ask, path, origin);
+        self.flow.take(ask, Port::Bad);
+        let parse = Node::Parse { from: said, schema: Schema::UserTurn, into: says };
+        let parse = self.flow.add(parse, &format!("{path}/read"), origin);
+        let main = self.flow.replace(vec![(ask, Port::Bad), (parse, Port::Bad)]);
+        self.exit(Ending::SimulatorFailure, &format!("{path}/exit_simulator"), origin);
+        self.flow.replace(main);
+        self.flow.take(parse, Port::Bad);
+        let early = Expr::compare(Comparison::Less, Expr::name("turn"), Expr::literal(i64::from(simulate.min_turns)));
+        let length = Expr::call(Function::Length, vec![Expr::path(SAYS, "message")]);
+        let speaks = Expr::compare(Comparison::Greater, length, Expr::literal(0));
+        let goes_on =
+            Expr::new(Kind::And(Box::new(Expr::either(is(SAYS, "status", GOING), early)), Box::new(speaks.clone())));
+        let speak = |lower: &mut Self, path: String| {
+            let said = Said::Text(Expr::path(SAYS, "message"));
+            lower.flow.add(Node::Append { author: USER.into(), audience: None, said }, &path, origin);
+        };
+        self.aside(Expr::negate(goes_on), &format!("{path}/ends"), origin, |lower| {
+            // The last words are kept; nobody answers them.
+            let branch = lower.flow.add(Node::Branch { when: speaks }, &format!("{path}/speaks"), origin);
+            lower.flow.take(branch, Port::No);
+            speak(lower, format!("{path}/last"));
+            lower.flow.also(vec![(branch, Port::No)]);
+            lower.bind(STATUS, Type::Str, Expr::path(SAYS, "status"), &format!("{path}/status"), origin);
+            if lower.flow.in_loop() {
+                lower.flow.break_out();
+            } else {
+                lower.finish_as(path, origin);
+            }
+        });
+        speak(self, format!("{path}/append"));
+    }
+
+    fn until(&mut self, until: &Expr, path: &str, origin: Origin) {
+        self.aside(until.clone(), &format!("{path}/until"), origin, |lower| {
+            lower.bind(STATUS, Type::Str, Expr::literal(MET), &format!("{path}/met"), origin);
+            lower.flow.break_out();
+        });
+    }
+
+    fn stop(&mut self, when: Option<&Expr>, only_loop: bool, path: &str, origin: Origin) {
+        let end = |lower: &mut Self| {
+            if only_loop && lower.flow.in_loop() {
+                if lower.ends {
+                    lower.bind(STATUS, Type::Str, Expr::literal(MET), &format!("{path}/met"), origin);
+                }
+                lower.flow.break_out();
+            } else {
+                lower.exit(Ending::Condition, &format!("{path}/exit"), origin);
+            }
+        };
+        match when {
+            Some(when) => self.aside(when.clone(), path, origin, end),
+            None => end(self),
+        }
+    }
+
+    /// The end of the conversation, by how the last loop ended.
+    fn finish(&mut self) {
+        if self.ends {
+            self.finish_as("end", Origin::default());
+        }
+        if self.flow.is_open() {
+            let ending = if self.ends { Ending::TurnLimit } else { Ending::Completed };
+            self.exit(ending, "end", Origin::default());
+        }
+    }
+
+    fn finish_as(&mut self, path: &str, origin: Origin) {
+        let inner = path != "end";
+        for (word, ending) in [("done", Ending::Done), ("gave_up", Ending::GaveUp), (MET, Ending::Completed)] {
+            if inner && word == MET {
+                continue;
+            }
+            let when = Expr::compare(Comparison::Equal, Expr::name(STATUS), Expr::literal(Value::str(word)));
+            self.aside(when, &format!("{path}/is_{word}"), origin, |lower| {
+                lower.exit(ending, &format!("{path}/{word}"), origin)
+            });
+        }
+        if inner {
+            // What is left said nothing and did not say that it is done.
+            self.exit(Ending::SimulatorFailure, &format!("{path}/silent"), origin);
+        }
+    }
+}

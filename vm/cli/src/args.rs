@@ -1,0 +1,121 @@
+//! What was typed. Each flag is defined once.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Evaluate conversations with language models: tasks in YAML, checked before a call is paid, replayable after.
+#[derive(Debug, Parser)]
+#[command(name = "aigo", version, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find the mistakes in tasks, without making a call
+    Check(CheckArgs),
+    /// Print the program that a task is compiled to
+    Compile(CompileArgs),
+    /// Run a task and report its scores
+    Run(RunArgs),
+    /// Go on with an interrupted run, in the same log; nothing recorded is bought again
+    Resume(ResumeArgs),
+    /// Run a log's program over its recorded answers, offline, and compare
+    Replay(ReplayArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    /// Tasks: files, or folders with a `task.yaml`
+    #[arg(required = true)]
+    pub(crate) tasks: Vec<PathBuf>,
+    /// How findings are shown
+    #[arg(long, value_enum, default_value_t = Findings::Full)]
+    pub(crate) format: Findings,
+    /// Exit with 3 also for warnings: `--deny warnings`
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) deny: Option<Deny>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Findings {
+    /// With the text around them
+    Full,
+    /// `path:line:column: error[E0301]: message`
+    Concise,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deny {
+    Warnings,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompileArgs {
+    /// A task: a file, or a folder with a `task.yaml`
+    pub(crate) task: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object on one line
+    Json,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    /// A task: a file, or a folder with a `task.yaml`
+    pub(crate) task: PathBuf,
+    #[command(flatten)]
+    pub(crate) driving: Driving,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ResumeArgs {
+    /// A run: its folder, its log, the beginning of its id, or `last`
+    pub(crate) run: String,
+    /// The task, where it is not at the path that the run was begun with
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) driving: Driving,
+}
+
+/// What `run` and `resume` share.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Driving {
+    /// How many calls may be in flight
+    #[arg(short = 'j', long = "jobs", value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) jobs: u32,
+    /// The folder of runs
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// How the report is shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// What a recorded answer survives: a loss of power (`batch`), or the end of the process (`process`)
+    #[arg(long, value_enum, default_value_t = Durability::Batch)]
+    pub(crate) durability: Durability,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    Batch,
+    Process,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReplayArgs {
+    /// A run: its folder, its log, the beginning of its id, or `last`
+    pub(crate) run: String,
+    /// The folder of runs
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// How the report is shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}

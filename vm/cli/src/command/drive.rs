@@ -1,0 +1,105 @@
+//! What `run` and `resume` share: driving trials, and telling what came of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use aigo_ir::key::Key;
+use aigo_log::Journal;
+use aigo_machine::Linked;
+use aigo_vm::{Finished, Planned, Players, RunError, Settings, StopReason};
+
+use crate::args::{Driving, Durability, Format};
+use crate::{exit, out};
+
+/// Everything that a drive needs.
+pub(crate) struct Drive<'d> {
+    pub(crate) linked: Arc<Linked>,
+    pub(crate) players: Players,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) id: String,
+    pub(crate) folder: &'d Path,
+    pub(crate) dataset: Key,
+    pub(crate) next_trial: u64,
+    pub(crate) calls_made: u64,
+    pub(crate) driving: &'d Driving,
+}
+
+pub(crate) const fn durability(driving: &Driving) -> aigo_log::Durability {
+    match driving.durability {
+        Durability::Batch => aigo_log::Durability::Batch,
+        Durability::Process => aigo_log::Durability::Process,
+    }
+}
+
+/// Tells an error and gives its code.
+pub(crate) fn fail(error: &RunError) -> u8 {
+    let diagnostic = error.diagnostic();
+    let help = diagnostic.help.as_deref().map_or_else(String::new, |help| format!("\n  help: {help}"));
+    out::error(&format!("[{}] {}{help}", diagnostic.row.code, diagnostic.message));
+    exit::of_error(error)
+}
+
+/// Drives trials to their ends, prints the report, and gives the exit code.
+pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Planned, RunError>>) -> u8 {
+    let settings = Settings {
+        concurrency: drive.driving.jobs as usize,
+        dataset: drive.dataset,
+        next_trial: drive.next_trial,
+        calls_made: drive.calls_made,
+    };
+    let journal = Arc::clone(&drive.journal);
+    let finished = aigo_vm::run(drive.linked, drive.players, journal, planned, settings, interrupted);
+    match finished {
+        Err(error) => fail(&error),
+        Ok(finished) => tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving.format),
+    }
+}
+
+/// The first Ctrl-C ends new calls and lets those in flight come home; the second ends the process.
+fn interrupted(again: bool) {
+    if again {
+        std::process::exit(i32::from(exit::INTERRUPTED));
+    }
+    out::note("stopping: calls in flight come home, and the run can be resumed; again to stop at once");
+}
+
+fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format: Format) -> u8 {
+    let summary = finished.report.finish();
+    let code = match &finished.stopped {
+        Some(StopReason::Interrupted) => exit::INTERRUPTED,
+        Some(StopReason::Log(_)) => exit::LOG,
+        _ => exit::of_results(summary.exit),
+    };
+    let digest = finished.digest.to_string();
+    report(&summary, id, &digest, i32::from(code), format);
+    match &finished.stopped {
+        None => {}
+        Some(StopReason::Interrupted) => out::note("stopped by the user"),
+        Some(StopReason::Limit(limit)) => out::note(&format!("stopped at {limit}")),
+        Some(StopReason::Endpoint(message)) => out::error(&format!("stopped: {message}")),
+        Some(StopReason::Log(error)) => out::error(&error.to_string()),
+    }
+    if let Some(reason) =
+        finished.open_reason.as_ref().filter(|_| !matches!(finished.stopped, Some(StopReason::Endpoint(_))))
+    {
+        out::note(&format!("why a conversation is open: {reason}"));
+    }
+    if finished.open > 0 {
+        out::note(&format!("{} conversations are open: aigo resume {}", finished.open, folder.display()));
+    }
+    // Without a sound log there is nothing to write the end to.
+    if !matches!(finished.stopped, Some(StopReason::Log(_)))
+        && let Err(error) = finished.seal(journal, i32::from(code))
+    {
+        return fail(&error);
+    }
+    code
+}
+
+/// The report, the same for a run and its replay.
+pub(crate) fn report(summary: &aigo_report::Summary, id: &str, digest: &str, exit: i32, format: Format) {
+    match format {
+        Format::Json => out::line(&aigo_report::json(summary, id, digest, exit)),
+        Format::Text => out::text(&aigo_report::text(summary, id, digest.get(..12).unwrap_or(digest))),
+    }
+}

@@ -1,0 +1,52 @@
+//! `aigo replay`: the log's program over the log's answers, and whether this build arrives at the same bytes.
+
+use aigo_log::Log;
+use aigo_vm::RunError;
+
+use super::drive;
+use crate::args::ReplayArgs;
+use crate::{exit, out, runs};
+
+/// How many differences are shown.
+const SHOWN: usize = 10;
+
+pub(crate) fn replay(args: &ReplayArgs) -> u8 {
+    let path = match runs::find(&args.run, &args.runs) {
+        Ok(path) => path,
+        Err(message) => {
+            out::error(&message);
+            return exit::USAGE;
+        }
+    };
+    let log = match Log::open(&path) {
+        Ok(log) => log,
+        Err(error) => return drive::fail(&RunError::Log(error)),
+    };
+    if let Some(warning) = log.state().warning(&path.display().to_string()) {
+        out::note(&format!("warning: [{}] {}", warning.row.code, warning.message));
+    }
+    let replayed = match aigo_vm::replay(&log) {
+        Ok(replayed) => replayed,
+        Err(error) => return drive::fail(&error),
+    };
+    let summary = replayed.report.finish();
+    let digest = replayed.digest.to_string();
+    let recorded_exit = log.end().map_or(summary.exit, |end| end.exit);
+    drive::report(&summary, &log.header().id, &digest, recorded_exit, args.format);
+    for divergence in replayed.divergences.iter().take(SHOWN) {
+        out::error(&format!("[R0104] {divergence}"));
+    }
+    if replayed.divergences.len() > SHOWN {
+        out::error(&format!("… and {} more differences", replayed.divergences.len() - SHOWN));
+    }
+    match log.end() {
+        None => out::note("the run has not ended: `aigo resume` goes on with it"),
+        Some(end) if end.digest.to_string() != digest => {
+            out::error(&format!("the digest is {digest}, and the log says {}", end.digest));
+            return exit::DIFFERS;
+        }
+        Some(_) if replayed.divergences.is_empty() => out::note("replayed: the same digest"),
+        Some(_) => {}
+    }
+    if replayed.divergences.is_empty() { exit::PASSED } else { exit::DIFFERS }
+}

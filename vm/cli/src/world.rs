@@ -1,0 +1,55 @@
+//! The real world behind the compiler's door, and the secrets.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Component, Path, PathBuf};
+
+use aigo_compiler::Sources;
+
+/// Files under one folder.
+pub(crate) struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+}
+
+impl Sources for Folder {
+    fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        let relative = Path::new(path);
+        let escapes = relative.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+        let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
+        if escapes {
+            return refuse("files of a task stay under its folder");
+        }
+        let found = self.root.join(relative).canonicalize()?;
+        if !found.starts_with(self.root.canonicalize()?) {
+            return refuse("the file is a link out of the task's folder");
+        }
+        if !found.is_file() {
+            return refuse("it is not a regular file");
+        }
+        Ok(Box::new(BufReader::with_capacity(256 << 10, File::open(found)?)))
+    }
+}
+
+/// Secrets: the environment, then the file `.env` in the task's folder.
+pub(crate) fn secrets(root: &Path) -> impl Fn(&str) -> Option<String> {
+    let text = std::fs::read_to_string(root.join(".env")).unwrap_or_default();
+    let file: BTreeMap<String, String> = text.lines().filter_map(assignment).collect();
+    move |name| std::env::var(name).ok().or_else(|| file.get(name).cloned())
+}
+
+/// `NAME=value`, `export NAME="value"`; comments and other lines say nothing.
+fn assignment(line: &str) -> Option<(String, String)> {
+    let line = line.trim();
+    let (name, value) = line.strip_prefix("export ").unwrap_or(line).split_once('=')?;
+    let (name, value) = (name.trim(), value.trim());
+    let quoted = |quote: char| value.strip_prefix(quote).and_then(|inner| inner.strip_suffix(quote));
+    let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);
+    (!name.is_empty() && !name.starts_with('#')).then(|| (name.to_owned(), value.to_owned()))
+}

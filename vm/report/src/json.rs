@@ -1,0 +1,41 @@
+//! The report as one JSON object: the same of a run and of its replay.
+
+use aigo_ir::text::json_string;
+use aigo_ir::value::Value;
+
+use crate::{Counts, Summary};
+
+/// `{run, digest, exit, calls, outcomes, gates}`, one line. Numbers are exact.
+pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
+    let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    let number = |x: Option<f64>| x.and_then(Value::float).unwrap_or_default();
+    let calls = Value::map(summary.calls.iter().map(|(role, n)| (role.clone(), count(*n))));
+    let outcome = |counts: &Counts| {
+        Value::map([
+            ("planned", count(counts.planned)),
+            ("scored", count(counts.scored)),
+            ("not_applicable", count(counts.not_applicable)),
+            ("invalid", count(counts.invalid)),
+            ("void", count(counts.void)),
+            ("open", count(counts.open)),
+        ])
+    };
+    let scorers = summary.program.scorers.iter().zip(&summary.counts);
+    let outcomes = Value::map(scorers.map(|(scorer, counts)| (scorer.name.clone(), outcome(counts))));
+    let gates = summary.gates.iter().map(|gate| {
+        Value::map([
+            ("gate", Value::str(gate.gate.as_str())),
+            ("value", number(gate.value)),
+            ("low", number(gate.low)),
+            ("high", number(gate.high)),
+            ("result", Value::str(gate.result.word())),
+        ])
+    });
+    let gates = Value::list(gates.collect());
+    let mut out = String::from("{\"run\":");
+    json_string(run, &mut out);
+    out.push_str(",\"digest\":");
+    json_string(digest, &mut out);
+    out.push_str(&format!(",\"exit\":{exit},\"calls\":{calls},\"outcomes\":{outcomes},\"gates\":{gates}}}"));
+    out
+}

@@ -1,0 +1,45 @@
+//! What can end a run, and its rows of diagnostics.
+
+use aigo_ir::diagnostic::{Diagnostic, Row};
+use aigo_log::LogError;
+
+/// A key is not set.
+pub static KEY_UNSET: Row = Row::error("R0101", "an API key is not set");
+/// A chat client cannot be made.
+pub static NO_CLIENT: Row = Row::error("R0102", "a connection cannot be set up");
+/// A row of the dataset cannot be taken.
+pub static BAD_ROW: Row = Row::error("R0103", "a row cannot be taken");
+/// A recorded answer does not fit.
+pub static DIVERGED: Row = Row::error("R0104", "a recorded answer does not fit what is asked");
+/// The program of a log cannot be used.
+pub static BAD_PROGRAM: Row = Row::error("R0105", "the program in a log cannot be used");
+/// The task or the dataset of an interrupted run has changed.
+pub static CHANGED: Row = Row::error("R0106", "the task has changed since the run began");
+
+/// All rows of running.
+pub static ROWS: [&Row; 6] = [&KEY_UNSET, &NO_CLIENT, &BAD_ROW, &DIVERGED, &BAD_PROGRAM, &CHANGED];
+
+/// What ends a run before it is through.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunError {
+    /// Of this crate, as a diagnostic.
+    #[error("{}", .0.message)]
+    Told(Box<Diagnostic>),
+    /// Of the log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+impl RunError {
+    pub(crate) fn told(diagnostic: Diagnostic) -> Self {
+        Self::Told(Box::new(diagnostic))
+    }
+
+    /// As a diagnostic.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Told(diagnostic) => (**diagnostic).clone(),
+            Self::Log(error) => error.diagnostic(),
+        }
+    }
+}

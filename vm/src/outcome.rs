@@ -1,0 +1,71 @@
+//! From what the machine says to what the log and the report take.
+
+use aigo_ir::message::Conversation;
+use aigo_ir::program::Program;
+use aigo_ir::value::Value;
+use aigo_log::{Close, Got, Leaf, Score};
+use aigo_machine::{Answer, Outcome, ToolCall, Usage};
+use aigo_report::{Scored, TrialReport};
+use std::sync::Arc;
+
+/// The record of a trial's end.
+pub(crate) fn close(trial: u64, outcome: &Outcome) -> Close {
+    let scores = outcome.scores.iter().map(|row| Score {
+        scorer: row.scorer.to_string(),
+        turn: row.turn,
+        outcome: row.verdict.outcome.word().to_owned(),
+        value: row.verdict.value.clone(),
+        pass: row.verdict.pass,
+    });
+    Close { trial, ending: outcome.ending.word().to_owned(), leaf: outcome.leaf(), scores: scores.collect() }
+}
+
+/// The trial's part of the digest.
+pub(crate) fn leaf(outcome: &Outcome) -> Leaf {
+    Leaf { sample: outcome.sample.key.to_string(), epoch: outcome.sample.epoch, leaf: outcome.leaf() }
+}
+
+/// What the report takes.
+pub(crate) fn report(program: &Program, outcome: &Outcome) -> TrialReport {
+    let place = |name: &str| program.scorers.iter().position(|scorer| &*scorer.name == name);
+    let scores = outcome
+        .scores
+        .iter()
+        .filter_map(|row| Some(Scored { scorer: place(&row.scorer)?, turn: row.turn, verdict: row.verdict.clone() }));
+    TrialReport {
+        key: Arc::clone(&outcome.sample.key),
+        epoch: outcome.sample.epoch,
+        ending: outcome.ending,
+        fault: outcome.fault.clone(),
+        conversation: Arc::<Conversation>::clone(&outcome.conversation),
+        scores: scores.collect(),
+        calls: outcome.calls.iter().map(|call| Arc::clone(&call.role)).collect(),
+    }
+}
+
+/// The record of an answer.
+pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, lossy: bool) -> Got {
+    Got {
+        trial,
+        ask,
+        text: answer.text.to_string(),
+        calls: answer.calls.iter().map(ToolCall::to_value).collect(),
+        stop: answer.stop.to_string(),
+        usage: aigo_log::Usage { input: answer.usage.input, output: answer.usage.output, cached: answer.usage.cached },
+        model,
+        fault: answer.fault.as_ref().map(ToString::to_string),
+        context: None::<Value>,
+        lossy,
+    }
+}
+
+/// The answer of a record.
+pub(crate) fn answer(got: &Got) -> Answer {
+    Answer {
+        text: got.text.as_str().into(),
+        calls: got.calls.iter().filter_map(ToolCall::from_value).collect(),
+        stop: got.stop.as_str().into(),
+        fault: got.fault.as_deref().map(Arc::from),
+        usage: Usage { input: got.usage.input, output: got.usage.output, cached: got.usage.cached },
+    }
+}

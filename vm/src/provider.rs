@@ -1,0 +1,150 @@
+//! Who answers: one file per kind of player.
+
+mod openai;
+mod scripted;
+
+use std::time::Duration;
+
+use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::key::KeyWriter;
+use aigo_ir::program::{Player, Program};
+use aigo_machine::{Answer, Ask, Linked};
+
+use crate::error::{KEY_UNSET, RunError};
+use crate::fault::{Class, Fault};
+use crate::limiter::Limiter;
+
+/// Where secrets come from: the value of an environment variable or of `.env`, by name.
+pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
+
+/// What an attempt brings: the answer, the model that served it, and whether bytes that are no text were replaced.
+pub(crate) struct Reply {
+    pub(crate) answer: Answer,
+    pub(crate) model: Option<String>,
+    pub(crate) lossy: bool,
+}
+
+enum Kind {
+    Scripted,
+    OpenAi(Box<openai::Client>),
+}
+
+/// A role's player, and the limiter of its endpoint.
+struct PlayerOf {
+    kind: Kind,
+    limiter: std::sync::Arc<Limiter>,
+}
+
+/// The players of a program's roles, in its order.
+pub struct Players(Vec<PlayerOf>);
+
+/// Attempts of one call: the first and its retries.
+const MOST_ATTEMPTS: u32 = 6;
+/// Rests on request do not count as attempts, and there is an end to them all the same.
+const MOST_RESTS: u32 = 60;
+const FIRST_PAUSE_MS: u64 = 500;
+const LONGEST_PAUSE_MS: u64 = 30_000;
+
+impl Players {
+    /// Sets up the players. Every key that is not set is told.
+    pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
+        let (mut players, mut errors) = (Vec::new(), Vec::new());
+        let mut limiters: Vec<((String, Option<String>), std::sync::Arc<Limiter>)> = Vec::new();
+        for role in &program.roles {
+            let kind = match &role.player {
+                Player::Scripted(_) => Kind::Scripted,
+                Player::Chat(model) => {
+                    let key = model.api_key.as_ref().map(|name| (name, secrets(name).filter(|key| !key.is_empty())));
+                    if let Some((name, None)) = &key {
+                        errors.push(RunError::told(unset(&role.name, name)));
+                        continue;
+                    }
+                    match openai::Client::new(model, key.and_then(|(_, key)| key), concurrency) {
+                        Ok(client) => Kind::OpenAi(Box::new(client)),
+                        Err(diagnostic) => {
+                            errors.push(RunError::told(diagnostic));
+                            continue;
+                        }
+                    }
+                }
+            };
+            let name = match &role.player {
+                Player::Scripted(_) => (format!("scripted/{}", role.name), None),
+                Player::Chat(model) => {
+                    (format!("{}\n{}", model.base_url, model.model), model.api_key.as_ref().map(ToString::to_string))
+                }
+            };
+            let limiter = match limiters.iter().find(|(known, _)| *known == name) {
+                Some((_, limiter)) => std::sync::Arc::clone(limiter),
+                None => {
+                    let limiter = std::sync::Arc::new(Limiter::new(concurrency));
+                    limiters.push((name, std::sync::Arc::clone(&limiter)));
+                    limiter
+                }
+            };
+            players.push(PlayerOf { kind, limiter });
+        }
+        if errors.is_empty() { Ok(Self(players)) } else { Err(errors) }
+    }
+
+    /// Asks until there is an answer, or a fault that repetition does not mend. A fault of the request itself is an answer:
+    /// it would come again.
+    pub(crate) async fn ask(&self, linked: &Linked, ask: &Ask, stopped: impl Fn() -> bool) -> Result<Reply, Fault> {
+        let at = linked.program.roles.iter().position(|role| role.name == ask.request.role);
+        let Some((player, role)) = at.and_then(|at| Some((self.0.get(at)?, linked.program.roles.get(at)?))) else {
+            return Err(Fault::new(Class::Config, format!("nobody plays the role `{}`", ask.request.role)));
+        };
+        let client = match (&player.kind, &role.player) {
+            (Kind::Scripted, Player::Scripted(rules)) => {
+                let answer = scripted::answer(linked, rules, ask);
+                return Ok(Reply { answer, model: None, lossy: false });
+            }
+            (Kind::OpenAi(client), _) => client,
+            (Kind::Scripted, Player::Chat(_)) => return Err(Fault::new(Class::Config, "the role has no client")),
+        };
+        let (mut attempt, mut rests) = (1, 0);
+        loop {
+            let outcome = {
+                let _permit = player.limiter.enter().await;
+                client.ask(&ask.request).await
+            };
+            let fault = match outcome {
+                Ok(reply) => return Ok(reply),
+                Err(fault) => fault,
+            };
+            match &fault.class {
+                Class::Request(word) => {
+                    let answer = Answer { stop: "fault".into(), fault: Some((*word).into()), ..Answer::default() };
+                    return Ok(Reply { answer, model: None, lossy: false });
+                }
+                Class::Auth | Class::Quota | Class::Config => return Err(fault),
+                Class::RateLimit(rest) if rests < MOST_RESTS => {
+                    rests += 1;
+                    player.limiter.rest(rest.unwrap_or_else(|| pause(ask, rests)));
+                }
+                Class::RateLimit(_) => return Err(fault),
+                Class::Transient | Class::Protocol if attempt < MOST_ATTEMPTS => {
+                    attempt += 1;
+                    tokio::time::sleep(pause(ask, attempt)).await;
+                }
+                Class::Transient | Class::Protocol => return Err(fault),
+            }
+            if stopped() {
+                return Err(fault);
+            }
+        }
+    }
+}
+
+fn unset(role: &str, name: &str) -> Diagnostic {
+    let message = format!("the role `{role}` needs the environment variable {name}, which is not set");
+    KEY_UNSET.nowhere(message).help(format!("set it, or write `{name}=…` into the file `.env` beside the task"))
+}
+
+/// Full jitter: anything from nothing to the doubled pause. Drawn from the call, so that callers who failed together do not
+/// come back together, and no source of randomness is needed.
+fn pause(ask: &Ask, attempt: u32) -> Duration {
+    let most = FIRST_PAUSE_MS.saturating_mul(1 << attempt.min(10)).min(LONGEST_PAUSE_MS);
+    let drawn = KeyWriter::new("aigo.pause").key(&ask.content).u64(u64::from(attempt)).finish().number();
+    Duration::from_millis(drawn % (most + 1))
+}

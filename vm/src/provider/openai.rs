@@ -1,0 +1,356 @@
+//! `POST /chat/completions` as OpenAI defined it and vLLM, llama.cpp, Ollama, OpenRouter and others speak it; whole replies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::program::ChatModel;
+use aigo_ir::text::json_string;
+use aigo_machine::{Answer, ChatMessage, Request, ToolCall, Usage};
+use serde::Deserialize;
+
+use super::Reply;
+use crate::error::NO_CLIENT;
+use crate::fault::{Class, Fault};
+
+/// A client of one endpoint with one credential.
+pub(super) struct Client {
+    http: reqwest::Client,
+    url: String,
+    authorization: Option<reqwest::header::HeaderValue>,
+    /// The body's beginning: the model and the parameters that are set.
+    head: String,
+}
+
+const CONNECT: Duration = Duration::from_secs(10);
+/// A whole reply can take long: a model that thinks sends nothing until it is through.
+const WHOLE: Duration = Duration::from_secs(600);
+const IDLE_CONNECTION: Duration = Duration::from_secs(4);
+const MOST_BYTES: usize = 32 << 20;
+
+impl Client {
+    pub(super) fn new(model: &ChatModel, key: Option<String>, concurrency: usize) -> Result<Self, Diagnostic> {
+        let failed =
+            |why: String| NO_CLIENT.nowhere(format!("no connection to {} can be set up: {why}", model.base_url));
+        // One process-wide choice; a second call finds it made.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .timeout(WHOLE)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .pool_max_idle_per_host(concurrency)
+            .user_agent(concat!("aigo/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| failed(error.to_string()))?;
+        let authorization = match key {
+            None => None,
+            Some(key) => {
+                let value = reqwest::header::HeaderValue::from_str(&format!("Bearer {key}"));
+                let mut value =
+                    value.map_err(|_| failed("the key has characters that a header cannot carry".to_owned()))?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+        };
+        let mut head = String::from("{\"model\":");
+        json_string(&model.model, &mut head);
+        for (name, value) in &model.parameters {
+            head.push(',');
+            json_string(name, &mut head);
+            head.push(':');
+            head.push_str(&value.to_json());
+        }
+        head.push_str(",\"messages\":");
+        Ok(Self { http, url: format!("{}/chat/completions", model.base_url), authorization, head })
+    }
+
+    pub(super) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
+        let mut post = self
+            .http
+            .post(&self.url)
+            .header(reqwest::header::CONTENT_TYPE, "application/json")
+            .body(self.body(request));
+        if let Some(authorization) = &self.authorization {
+            post = post.header(reqwest::header::AUTHORIZATION, authorization.clone());
+        }
+        let mut response = post.send().await.map_err(|error| connection(&error))?;
+        let status = response.status().as_u16();
+        let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).and_then(seconds);
+        let length = response.content_length().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(length.min(1 << 20));
+        while let Some(chunk) = response.chunk().await.map_err(|error| connection(&error))? {
+            if bytes.len() + chunk.len() > MOST_BYTES {
+                return Err(Fault::new(Class::Protocol, format!("a reply of more than {MOST_BYTES} bytes")));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        read(status, retry_after, bytes)
+    }
+
+    fn body(&self, request: &Request) -> String {
+        let text: usize = request.messages.iter().map(|message| message.text.len() + 40).sum();
+        let mut out = String::with_capacity(self.head.len() + text + 200);
+        out.push_str(&self.head);
+        out.push('[');
+        for (at, one) in request.messages.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            message(one, &mut out);
+        }
+        out.push(']');
+        if let Some((name, schema)) = &request.schema {
+            out.push_str(",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":");
+            json_string(name, &mut out);
+            out.push_str(",\"strict\":true,\"schema\":");
+            out.push_str(&schema.to_json());
+            out.push_str("}}");
+        }
+        out.push('}');
+        out
+    }
+}
+
+fn message(message: &ChatMessage, out: &mut String) {
+    out.push_str("{\"role\":\"");
+    out.push_str(message.role.word());
+    out.push_str("\",\"content\":");
+    if message.text.is_empty() && !message.calls.is_empty() {
+        out.push_str("null");
+    } else {
+        json_string(&message.text, out);
+    }
+    if let Some(id) = &message.answers {
+        out.push_str(",\"tool_call_id\":");
+        json_string(id, out);
+    }
+    for (at, call) in message.calls.iter().enumerate() {
+        out.push_str(if at == 0 { ",\"tool_calls\":[" } else { "," });
+        out.push_str("{\"id\":");
+        json_string(&call.id, out);
+        out.push_str(",\"type\":\"function\",\"function\":{\"name\":");
+        json_string(&call.tool, out);
+        out.push_str(",\"arguments\":");
+        json_string(&call.arguments, out);
+        out.push_str("}}");
+    }
+    out.push_str(if message.calls.is_empty() { "}" } else { "]}" });
+}
+
+/// Whatever has no status: by the kind of the error, never by its text.
+fn connection(error: &reqwest::Error) -> Fault {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    let class = if error.is_builder() || error.is_redirect() { Class::Config } else { Class::Transient };
+    Fault::new(class, aigo_ir::text::excerpt(&message, 300))
+}
+
+/// `Retry-After` in seconds. Dates, negative and other texts say nothing.
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(86_400.0)))
+}
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    error: Option<ErrorBody>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    usage: Option<UsageBody>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    message: Option<MessageBody>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct MessageBody {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<CallBody>>,
+}
+
+#[derive(Deserialize)]
+struct CallBody {
+    #[serde(default)]
+    id: Option<String>,
+    function: FunctionBody,
+}
+
+#[derive(Deserialize)]
+struct FunctionBody {
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+#[derive(Deserialize)]
+struct UsageBody {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<PromptDetails>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    /// A word with OpenAI, the status with llama.cpp.
+    #[serde(default)]
+    code: Option<serde_json::Value>,
+}
+
+fn read(status: u16, retry_after: Option<Duration>, bytes: Vec<u8>) -> Result<Reply, Fault> {
+    let (text, mut lossy) = match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    };
+    let body: Result<Body, serde_json::Error> = serde_json::from_str(&text).or_else(|error| {
+        let mended = mend_surrogates(&text).ok_or(error)?;
+        lossy = true;
+        serde_json::from_str(&mended)
+    });
+    let body = match body {
+        Ok(body) => body,
+        Err(_) if !(200..300).contains(&status) => return Err(Fault::of_status(status, "", &text, retry_after)),
+        Err(error) => {
+            let seen = aigo_ir::text::excerpt(&text, 120);
+            return Err(Fault::new(Class::Protocol, format!("a reply that is no chat completion ({error}): {seen}")));
+        }
+    };
+    if let Some(error) = &body.error {
+        let code = error.code.as_ref();
+        let word = format!(
+            "{} {}",
+            code.and_then(|code| code.as_str()).unwrap_or_default(),
+            error.kind.as_deref().unwrap_or_default()
+        );
+        // Some servers put the status into the body of a 200.
+        let inner = code.and_then(serde_json::Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let status = if (200..300).contains(&status) { inner.unwrap_or(500) } else { status };
+        return Err(Fault::of_status(status, word.trim(), error.message.as_deref().unwrap_or_default(), retry_after));
+    }
+    if !(200..300).contains(&status) {
+        return Err(Fault::of_status(status, "", &text, retry_after));
+    }
+    let usage = body.usage.map_or_else(Usage::default, |usage| Usage {
+        input: usage.prompt_tokens,
+        output: usage.completion_tokens,
+        cached: usage.prompt_tokens_details.and_then(|details| details.cached_tokens),
+    });
+    let choice = body.choices.and_then(|choices| choices.into_iter().next());
+    let Some(Choice { message: Some(message), finish_reason }) = choice else {
+        return Err(Fault::new(Class::Protocol, "a reply without a message in it"));
+    };
+    Ok(Reply { answer: answer(message, finish_reason.as_deref(), usage), model: body.model, lossy })
+}
+
+fn answer(message: MessageBody, finish: Option<&str>, usage: Usage) -> Answer {
+    let calls = message.tool_calls.unwrap_or_default().into_iter().enumerate().map(|(at, call)| ToolCall {
+        id: call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{at}")).into(),
+        tool: call.function.name.into(),
+        arguments: call.function.arguments.into(),
+    });
+    let calls: Vec<ToolCall> = calls.collect();
+    let refused = message.refusal.is_some();
+    let text: Arc<str> = message.content.filter(|text| !text.is_empty()).or(message.refusal).unwrap_or_default().into();
+    let stop = match finish {
+        _ if refused => "refusal",
+        Some("content_filter") => "filter",
+        Some(word) => word,
+        None => "unknown",
+    };
+    // A filter with text left something to judge; without, there is nothing.
+    let fault = (stop == "filter" && text.is_empty()).then(|| Arc::from("filtered"));
+    Answer { stop: stop.into(), text, calls, fault, usage }
+}
+
+/// Escapes of half a character (`\ud83d` alone) become U+FFFD; JSON readers refuse them, and models write them.
+fn mend_surrogates(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let (mut rest, mut mended) = (text, false);
+    while let Some(at) = rest.find('\\') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let unit = |text: &str| {
+            text.strip_prefix("\\u").and_then(|hex| hex.get(..4)).and_then(|hex| u16::from_str_radix(hex, 16).ok())
+        };
+        let taken = match unit(from) {
+            Some(0xd800..=0xdbff) => {
+                let low = from.get(6..).and_then(unit).filter(|low| (0xdc00..=0xdfff).contains(low));
+                if low.is_some() { 12 } else { 0 }
+            }
+            Some(0xdc00..=0xdfff) => 0,
+            Some(_) => 6,
+            // Any other escape is two characters; the second may be a backslash.
+            None => 1 + from.chars().nth(1).map_or(0, char::len_utf8),
+        };
+        if taken == 0 {
+            mended = true;
+            out.push_str("\\ufffd");
+            rest = from.get(6..).unwrap_or_default();
+        } else {
+            out.push_str(from.get(..taken).unwrap_or(from));
+            rest = from.get(taken..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    mended.then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_characters_become_replacements_and_whole_ones_stay() {
+        let read = |content: &str| {
+            let body = format!(r#"{{"choices":[{{"message":{{"content":"{content}"}},"finish_reason":"stop"}}]}}"#);
+            read(200, None, body.into_bytes())
+                .map(|reply| (reply.answer.text.to_string(), reply.lossy))
+                .unwrap_or_default()
+        };
+        assert_eq!(read(r"a\ud83d b"), ("a\u{fffd} b".to_owned(), true));
+        assert_eq!(read(r"\udc00\\ud83d"), ("\u{fffd}\\ud83d".to_owned(), true));
+        assert_eq!(read(r"\ud83d\ude00"), ("😀".to_owned(), false));
+    }
+
+    #[test]
+    fn faults_are_told_apart() {
+        let class = |status, body: &str| read(status, None, body.as_bytes().to_vec()).err().map(|fault| fault.class);
+        let overflow = r#"{"error":{"code":400,"message":"too long","type":"exceed_context_size_error"}}"#;
+        assert_eq!(class(400, overflow), Some(Class::Request("context_length")));
+        assert_eq!(class(429, r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#), Some(Class::Quota));
+        assert_eq!(class(200, r#"{"error":{"code":429,"message":"slow down"}}"#), Some(Class::RateLimit(None)));
+        assert_eq!(class(200, "<html>"), Some(Class::Protocol));
+        assert_eq!(class(200, r#"{"choices":null}"#), Some(Class::Protocol));
+        assert_eq!(class(502, "<html>bad gateway"), Some(Class::Transient));
+        assert_eq!(class(401, "{}"), Some(Class::Auth));
+    }
+}

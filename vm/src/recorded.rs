@@ -1,0 +1,87 @@
+//! Answers that a log holds, by position.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aigo_ir::message::Conversation;
+use aigo_ir::value::Map;
+use aigo_log::Trial as LoggedTrial;
+use aigo_machine::{Answer, Ask, Position, Sample};
+
+use crate::outcome;
+
+/// The recorded answers of one trial.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    answers: BTreeMap<Position, (String, Answer)>,
+    /// Calls that were about to be made and have no answer: they may have been billed.
+    pub unanswered: usize,
+}
+
+/// What a log says of a call.
+pub(crate) enum Found {
+    /// It was answered.
+    Answer(Answer),
+    /// It was not made, or has no answer.
+    Nothing,
+    /// Something else was asked at its place: the first digits of what was recorded, and of what is asked.
+    Other { recorded: String, asked: String },
+}
+
+impl Recorded {
+    /// Looks an ask up.
+    pub(crate) fn find(&self, ask: &Ask) -> Found {
+        let asked = content(ask);
+        match self.answers.get(&ask.position) {
+            None => Found::Nothing,
+            Some((recorded, answer)) if *recorded == asked => Found::Answer(answer.clone()),
+            Some((recorded, _)) => Found::Other { recorded: recorded.clone(), asked },
+        }
+    }
+
+    /// How many answers there are.
+    pub fn len(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+}
+
+/// The content key as logs write it.
+pub(crate) fn content(ask: &Ask) -> String {
+    ask.content.hex(12)
+}
+
+/// A logged trial as the machine takes it: its sample and its answers.
+pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
+    let open = &trial.open;
+    let row = open.row.as_map().cloned().unwrap_or_else(Map::default);
+    let sample = Sample {
+        key: open.key.as_str().into(),
+        epoch: open.epoch,
+        graph: open.graph.as_str().into(),
+        row: Arc::new(row),
+        conversation: Arc::new(Conversation::default()),
+    };
+    let mut recorded = Recorded::default();
+    for call in &trial.calls {
+        match &call.got {
+            None => recorded.unanswered += 1,
+            Some(got) => {
+                let ask = &call.ask;
+                let position = Position {
+                    graph: ask.graph.as_str().into(),
+                    node: ask.node.as_str().into(),
+                    index: ask.index.clone(),
+                };
+                recorded.answers.insert(position, (ask.content.clone(), outcome::answer(got)));
+            }
+        }
+    }
+    // A call that was interrupted and then answered is answered.
+    recorded.unanswered = recorded.unanswered.min(trial.calls.len() - recorded.answers.len());
+    (Arc::new(sample), recorded)
+}
