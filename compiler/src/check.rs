@@ -192,10 +192,7 @@ impl Checker<'_> {
             }
         };
         let is_reply = matches!(verb, Verb::Generate { .. });
-        let label = step.label.as_ref().map(|label| match is_reply {
-            true => self.bind(label, Type::Reply),
-            false => label.value.as_str().into(),
-        });
+        let label = step.label.as_ref().map(|label| if is_reply { self.bind(label, Type::Reply) } else { label.value.as_str().into() });
         let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
         Some(Step { verb, label, when, expect, stop_on_fail: step.stop_on_fail, origin: Origin::at(step.span) })
     }

@@ -14,7 +14,7 @@ pub(crate) struct Limiter {
 }
 
 /// The longest rest that is believed; a longer one is taken as this.
-const LONGEST_REST: Duration = Duration::from_secs(120);
+const LONGEST_REST: Duration = Duration::from_mins(2);
 
 impl Limiter {
     pub(crate) fn new(most: usize) -> Self {

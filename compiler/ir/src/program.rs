@@ -103,7 +103,7 @@ pub struct ChatModel {
 /// The dialects of chat APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// `POST /chat/completions` as OpenAI defined it and many others speak it.
+    /// `POST /chat/completions` as `OpenAI` defined it and many others speak it.
     OpenAiCompatible,
 }
 
@@ -258,7 +258,7 @@ pub fn texts_of<E>(value: &Value, f: &mut impl FnMut(Arc<str>) -> Result<(), E>)
 pub fn node_templates<'n>(node: &'n Node, found: &mut Vec<&'n Template>) {
     match node {
         Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => {
-            found.push(template)
+            found.push(template);
         }
         Node::Generate { view, .. } => match view {
             View::Chat { system, opening } => found.extend([system, opening].into_iter().flatten()),

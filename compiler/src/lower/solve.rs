@@ -317,7 +317,7 @@ impl Lower<'_> {
             }
             let when = Expr::compare(Comparison::Equal, Expr::name(STATUS), Expr::literal(Value::str(word)));
             self.aside(when, &format!("{path}/is_{word}"), origin, |lower| {
-                lower.exit(ending, &format!("{path}/{word}"), origin)
+                lower.exit(ending, &format!("{path}/{word}"), origin);
             });
         }
         if inner {

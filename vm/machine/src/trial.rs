@@ -187,7 +187,7 @@ impl Trial {
                     asks.push(Pending { lane: id, ask: *ask });
                 }
                 Some(Effect::Fork(items)) if items.is_empty() => {
-                    ready.push((id, lane, parent, Event::Joined(Vec::new())))
+                    ready.push((id, lane, parent, Event::Joined(Vec::new())));
                 }
                 Some(Effect::Fork(items)) => {
                     let results = vec![None; items.len()];

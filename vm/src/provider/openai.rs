@@ -1,4 +1,4 @@
-//! `POST /chat/completions` as OpenAI defined it and vLLM, llama.cpp, Ollama, OpenRouter and others speak it; whole replies.
+//! `POST /chat/completions` as `OpenAI` defined it and vLLM, llama.cpp, Ollama, `OpenRouter` and others speak it; whole replies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(super) struct Client {
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// A whole reply can take long: a model that thinks sends nothing until it is through.
-const WHOLE: Duration = Duration::from_secs(600);
+const WHOLE: Duration = Duration::from_mins(10);
 const IDLE_CONNECTION: Duration = Duration::from_secs(4);
 const MOST_BYTES: usize = 32 << 20;
 
@@ -221,7 +221,7 @@ struct ErrorBody {
     message: Option<String>,
     #[serde(default, rename = "type")]
     kind: Option<String>,
-    /// A word with OpenAI, the status with llama.cpp.
+    /// A word with `OpenAI`, the status with llama.cpp.
     #[serde(default)]
     code: Option<serde_json::Value>,
 }

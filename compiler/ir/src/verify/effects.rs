@@ -63,11 +63,11 @@ pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
                 }
                 match unit {
                     Unit::Conversation if placed.region.is_some() => {
-                        found.at(id, "the conversation's score inside a loop or map")
+                        found.at(id, "the conversation's score inside a loop or map");
                     }
                     Unit::Turn(_) if !graph.in_map(id) => found.at(id, "a turn's score outside a map over turns"),
                     Unit::Turn(_) if scorer.over.is_none() => {
-                        found.at(id, "a turn's score of a scorer of conversations")
+                        found.at(id, "a turn's score of a scorer of conversations");
                     }
                     _ => {}
                 }
