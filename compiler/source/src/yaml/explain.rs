@@ -102,7 +102,7 @@ fn no_colon(text: &str, file: FileId, anchor: usize) -> Diagnostic {
     let (message, help) = if line.contains(':') {
         (format!("`{shown}` has no space after its `:`"), "write a space after the colon")
     } else {
-        (format!("`{shown}` is no entry of a map, and others follow"), "write `key: value`")
+        (format!("`{shown}` has no `:`, and keys follow under it"), "write `key:` or `key: value`")
     };
     catalog::SYNTAX.at(Span::new(file, from, start + line.trim_end().len()), message).help(help)
 }
