@@ -130,6 +130,16 @@ fn one_wrong_character_does_not_lose_the_file() {
     assert!(syntax > 3000 && mean > 0.76 && lost.is_empty(), "{syntax} {mean} {lost:#?}");
 }
 
+/// Found by the fuzzer: an error inside what is one character in the file and two spaces in the masked text.
+#[test]
+fn an_error_in_a_masked_part_has_a_place_in_the_file() {
+    let text = "a<<: *: |1\n\n\u{5e3}$ y\\O\\\n\0\0\0 z\"b\n\0  \"\\ud83d\\ude0\"0x\n\u{1b}@\n";
+    for d in read(text).diagnostics {
+        let span = d.span.unwrap();
+        assert!(text.get(span.start as usize..span.end as usize).is_some(), "{d:?}");
+    }
+}
+
 #[test]
 fn each_of_many_errors_is_found() {
     let mut text = String::new();
