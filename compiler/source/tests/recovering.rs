@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use aigo_ir::diagnostic::Severity;
+use aigo_ir::diagnostic::{Diagnostic, Severity};
 use aigo_ir::span::FileId;
 use aigo_source::{Kind, NodeRef, Parsed, jsonl, parse};
 
@@ -75,11 +75,21 @@ fn of(parsed: &Parsed) -> BTreeSet<String> {
     out
 }
 
+/// A fix may be applied without asking, so it must leave fewer findings than there were.
+fn check_fix(text: &str, parsed: &Parsed, d: &Diagnostic) -> bool {
+    let Some(fix) = &d.fix else { return false };
+    let (before, after) = (&text[..fix.span.start as usize], &text[fix.span.end as usize..]);
+    let mended = read(&format!("{before}{}{after}", fix.text));
+    assert!(mended.diagnostics.len() < parsed.diagnostics.len(), "{d:?} {:?}", mended.diagnostics);
+    true
+}
+
 #[test]
 fn one_wrong_character_does_not_lose_the_file() {
     let healthy = read(TASK);
     assert!(healthy.diagnostics.is_empty(), "{:#?}", healthy.diagnostics);
     let all = of(&healthy);
+    let mut fixes = 0;
     let (mut syntax, mut kept, mut lost) = (0, 0.0, Vec::new());
     let places: Vec<usize> = TASK.char_indices().map(|(at, _)| at).collect();
     for &at in &places {
@@ -111,11 +121,23 @@ fn one_wrong_character_does_not_lose_the_file() {
             for d in &parsed.diagnostics {
                 let span = d.span.unwrap();
                 assert!(text.get(span.start as usize..span.end as usize).is_some(), "{d:?}");
+                fixes += usize::from(check_fix(&text, &parsed, d));
             }
         }
     }
     let mean = kept / f64::from(syntax);
+    assert!(fixes > 200, "{fixes}");
     assert!(syntax > 3000 && mean > 0.76 && lost.is_empty(), "{syntax} {mean} {lost:#?}");
+}
+
+/// Found by the fuzzer: an error inside what is one character in the file and two spaces in the masked text.
+#[test]
+fn an_error_in_a_masked_part_has_a_place_in_the_file() {
+    let text = "a<<: *: |1\n\n\u{5e3}$ y\\O\\\n\0\0\0 z\"b\n\0  \"\\ud83d\\ude0\"0x\n\u{1b}@\n";
+    for d in read(text).diagnostics {
+        let span = d.span.unwrap();
+        assert!(text.get(span.start as usize..span.end as usize).is_some(), "{d:?}");
+    }
 }
 
 #[test]

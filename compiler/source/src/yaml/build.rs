@@ -30,6 +30,8 @@ pub(super) struct Broken {
     pub(super) bracket: Option<usize>,
     /// Where the document began, if it had ended already: a first line without a colon makes it one long scalar.
     pub(super) ended: Option<usize>,
+    /// Where the unquoted scalar began that reaches up to the error: a line without a colon takes in those that follow.
+    pub(super) scalar: Option<usize>,
 }
 
 /// A list or map whose end has not come yet.
@@ -98,11 +100,7 @@ impl<'a> Builder<'a> {
         let mut events = Events::new(self.parsed);
         let mut root = None;
         loop {
-            let next = events.next().map_err(|stop| {
-                let bracket = self.open.iter().find(|open| open.flow).map(|open| open.start);
-                let ended = root.filter(|_| self.open.is_empty() && self.skipping == 0);
-                Broken { stop, bracket, ended: ended.map(|root| self.span_of(root).start as usize) }
-            })?;
+            let next = events.next().map_err(|stop| self.broken(stop, root))?;
             let Some(placed) = next else { break };
             if matches!(placed.event, Event::DocumentStart) {
                 self.documents += 1;
@@ -135,6 +133,17 @@ impl<'a> Builder<'a> {
         };
         self.tree.comments.sort_by_key(|comment| comment.span);
         Ok(())
+    }
+
+    fn broken(&self, stop: Stop, root: Option<NodeId>) -> Broken {
+        let bracket = self.open.iter().find(|open| open.flow).map(|open| open.start);
+        let ended = root.filter(|_| self.open.is_empty() && self.skipping == 0);
+        let reaches = |span: &Span| {
+            let between = self.parsed.get(span.end as usize..stop.at);
+            between.is_some_and(|text| text.trim().is_empty())
+        };
+        let scalar = self.last_plain.map(|id| self.span_of(id)).filter(reaches).map(|span| span.start as usize);
+        Broken { bracket, ended: ended.map(|root| self.span_of(root).start as usize), scalar, stop }
     }
 
     /// Keeps a finding. Nobody reads more than some thousands, and a hostile file could have millions.

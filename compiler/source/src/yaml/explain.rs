@@ -40,9 +40,13 @@ pub(super) fn describe(text: &str, file: FileId, broken: &Broken, anchor: usize)
     }
 }
 
-/// The place of an error: of a tab, where the tab is; the parser names the value before it.
+/// The place of an error: of a tab, where the tab is; the parser names the value before it. What is masked has other
+/// characters than the file, so a place in it is moved to the start of the file's.
 pub(super) fn place(text: &str, broken: &Broken) -> usize {
-    let at = broken.stop.at.min(text.len());
+    let mut at = broken.stop.at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
     if broken.stop.cause != Cause::Tab {
         return at;
     }
@@ -102,7 +106,7 @@ fn no_colon(text: &str, file: FileId, anchor: usize) -> Diagnostic {
     let (message, help) = if line.contains(':') {
         (format!("`{shown}` has no space after its `:`"), "write a space after the colon")
     } else {
-        (format!("`{shown}` is no entry of a map, and others follow"), "write `key: value`")
+        (format!("`{shown}` has no `:`, and keys follow under it"), "write `key:` or `key: value`")
     };
     catalog::SYNTAX.at(Span::new(file, from, start + line.trim_end().len()), message).help(help)
 }

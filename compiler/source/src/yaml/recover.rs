@@ -82,14 +82,22 @@ fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, sy
     masks.push(region(text, anchor, 0));
 }
 
-/// The line before the error, if that is the cause: it begins with the `%` of a directive, or it is all of a document that
-/// ended with it, since it lacks its colon or has an indentation of its own.
+/// A line before the error, if that is the cause: it begins with the `%` of a directive, or lacks its colon and so takes in
+/// the lines up to the next colon, or is all of a document that ended with it, by an indentation of its own.
 fn line_before(text: &str, broken: &Broken) -> Option<usize> {
     let here = line_start(text, broken.stop.at);
     let above = text.get(..here)?.trim_end();
     let last = line_start(text, above.len());
     if line_at(text, last).starts_with('%') {
         return Some(last);
+    }
+    if let Some(scalar) = broken.scalar {
+        let start = line_start(text, scalar);
+        let alone =
+            heads(line_at(text, start)).iter().all(|head| text.as_bytes().get(start + head.column) == Some(&b'-'));
+        if start < here && alone {
+            return Some(scalar);
+        }
     }
     let start = line_start(text, broken.ended?);
     let end = block_end(text, start, indent(line_at(text, start)), false);
