@@ -30,7 +30,7 @@ pub(crate) fn check(resolved: &Resolved, profile: &Profile, sources: &SourceMap,
     let mut checker = Checker { sources, found, profile, names: names.clone(), bound: Vec::new() };
     let steps = checker.steps(&task.solvers);
     checker.names.clone_from(&names);
-    let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
+    let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
     checker.names.insert("scorer", Type::Str);
     checker.names.insert("judged", Type::Int);
     let roles = task.models.iter().map(|model| checker.role(model)).collect();
@@ -192,7 +192,10 @@ impl Checker<'_> {
             }
         };
         let is_reply = matches!(verb, Verb::Generate { .. });
-        let label = step.label.as_ref().map(|label| if is_reply { self.bind(label, Type::Reply) } else { label.value.as_str().into() });
+        let label = step
+            .label
+            .as_ref()
+            .map(|label| if is_reply { self.bind(label, Type::Reply) } else { label.value.as_str().into() });
         let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
         Some(Step { verb, label, when, expect, stop_on_fail: step.stop_on_fail, origin: Origin::at(step.span) })
     }
@@ -217,7 +220,7 @@ impl Checker<'_> {
         Check { kind: check.kind, wanted, who, turns: check.turns, origin: Origin::at(check.span) }
     }
 
-    fn scorer(&mut self, scorer: &ast::Scorer) -> Option<Scorer> {
+    fn scorer(&mut self, scorer: &ast::Scorer) -> Scorer {
         let method = match &scorer.method {
             ast::Method::Check(check) => Method::Check(self.text_check(check)),
             ast::Method::Judge(judge) => Method::Judge(Box::new(Judge {
@@ -231,7 +234,7 @@ impl Checker<'_> {
             })),
         };
         let name = scorer.name.value.as_str().into();
-        Some(Scorer { name, method, pass: scorer.pass, over: scorer.over, origin: Origin::at(scorer.span) })
+        Scorer { name, method, pass: scorer.pass, over: scorer.over, origin: Origin::at(scorer.span) }
     }
 
     fn role(&mut self, model: &ast::Model) -> Role {

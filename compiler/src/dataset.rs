@@ -1,6 +1,7 @@
 //! Datasets: rows from their sources, one at a time, and what is known of all of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
@@ -213,14 +214,15 @@ fn open<'s>(source: &'s Source, world: &'s dyn Sources) -> Raws<'s> {
     match source {
         Source::Samples(rows) => Box::new(rows.iter().enumerate().map(|(at, row)| {
             let place = Place { text: format!("sample {}", at + 1), span: row.span };
-            raw(row.value.as_map().cloned().unwrap_or_default(), place)
+            raw(row.value.as_map().unwrap_or(&Map::default()), place)
         })),
         Source::File(path) => {
             let span = path.span;
             let fatal = move |message: String| -> Raws<'s> {
                 Box::new(std::iter::once(Err(Problem { message, span, fatal: true })))
             };
-            if !path.value.ends_with(".jsonl") && !path.value.ends_with(".ndjson") {
+            let extension = Path::new(&path.value).extension().and_then(|extension| extension.to_str());
+            if !extension.is_some_and(|e| e.eq_ignore_ascii_case("jsonl") || e.eq_ignore_ascii_case("ndjson")) {
                 return fatal(format!("`{}` is not a `.jsonl` file; this version reads JSON Lines", path.value));
             }
             match world.open(&path.value) {
@@ -228,7 +230,7 @@ fn open<'s>(source: &'s Source, world: &'s dyn Sources) -> Raws<'s> {
                 Ok(reader) => Box::new(aigo_source::jsonl(reader).map(move |row| match row {
                     Ok(row) => {
                         let place = Place { text: format!("{}, line {}", path.value, row.line), span };
-                        raw(row.value.as_map().cloned().unwrap_or_default(), place)
+                        raw(row.value.as_map().unwrap_or(&Map::default()), place)
                     }
                     Err(error) => Err(Problem { message: format!("{}, {error}", path.value), span, fatal: false }),
                 })),
@@ -255,7 +257,7 @@ fn value_id(value: &Value) -> String {
 }
 
 /// Takes `id` and `tags` out of a row; the rest are its fields.
-fn raw(row: Map, place: Place) -> Result<Raw, Problem> {
+fn raw(row: &Map, place: Place) -> Result<Raw, Problem> {
     let problem = |message: String| Problem { message, span: place.span, fatal: false };
     let mut id = None;
     let mut tags = Vec::new();

@@ -319,7 +319,7 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
     let asked = context.journal.write(&Record::Ask(record)).map_err(logged)?;
     let reply = match context.players.ask(&context.linked, &ask, || context.stop.is_stopped()).await {
         Ok(reply) => reply,
-        Err(fault) => return Err(open(context, &ask, &fault)),
+        Err(fault) => return Err(Some(open(context, &ask, &fault))),
     };
     let got = outcome::got(number, asked, &reply.answer, reply.model, reply.lossy);
     let (wake, durable) = oneshot::channel();
@@ -336,10 +336,10 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
 }
 
 /// A fault that no repetition has mended. One that holds for the whole endpoint stops the run.
-fn open(context: &Context, ask: &Ask, fault: &Fault) -> Option<String> {
+fn open(context: &Context, ask: &Ask, fault: &Fault) -> String {
     let message = format!("the role `{}`: {}", ask.request.role, fault.message);
     if matches!(fault.class, Class::Auth | Class::Quota | Class::Config) {
         context.stop.stop(StopReason::Endpoint(message.clone()));
     }
-    Some(message)
+    message
 }

@@ -3,6 +3,7 @@
 mod openai;
 mod scripted;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use aigo_ir::diagnostic::Diagnostic;
@@ -29,10 +30,13 @@ enum Kind {
     OpenAi(Box<openai::Client>),
 }
 
+/// An endpoint with its model, and the name of the credential.
+type EndpointName = (String, Option<String>);
+
 /// A role's player, and the limiter of its endpoint.
 struct PlayerOf {
     kind: Kind,
-    limiter: std::sync::Arc<Limiter>,
+    limiter: Arc<Limiter>,
 }
 
 /// The players of a program's roles, in its order.
@@ -49,7 +53,7 @@ impl Players {
     /// Sets up the players. Every key that is not set is told.
     pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
         let (mut players, mut errors) = (Vec::new(), Vec::new());
-        let mut limiters: Vec<((String, Option<String>), std::sync::Arc<Limiter>)> = Vec::new();
+        let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
         for role in &program.roles {
             let kind = match &role.player {
                 Player::Scripted(_) => Kind::Scripted,
@@ -62,7 +66,7 @@ impl Players {
                     match openai::Client::new(model, key.and_then(|(_, key)| key), concurrency) {
                         Ok(client) => Kind::OpenAi(Box::new(client)),
                         Err(diagnostic) => {
-                            errors.push(RunError::told(diagnostic));
+                            errors.push(RunError::Told(diagnostic));
                             continue;
                         }
                     }
@@ -75,10 +79,10 @@ impl Players {
                 }
             };
             let limiter = match limiters.iter().find(|(known, _)| *known == name) {
-                Some((_, limiter)) => std::sync::Arc::clone(limiter),
+                Some((_, limiter)) => Arc::clone(limiter),
                 None => {
-                    let limiter = std::sync::Arc::new(Limiter::new(concurrency));
-                    limiters.push((name, std::sync::Arc::clone(&limiter)));
+                    let limiter = Arc::new(Limiter::new(concurrency));
+                    limiters.push((name, Arc::clone(&limiter)));
                     limiter
                 }
             };
@@ -117,17 +121,15 @@ impl Players {
                     let answer = Answer { stop: "fault".into(), fault: Some((*word).into()), ..Answer::default() };
                     return Ok(Reply { answer, model: None, lossy: false });
                 }
-                Class::Auth | Class::Quota | Class::Config => return Err(fault),
                 Class::RateLimit(rest) if rests < MOST_RESTS => {
                     rests += 1;
                     player.limiter.rest(rest.unwrap_or_else(|| pause(ask, rests)));
                 }
-                Class::RateLimit(_) => return Err(fault),
                 Class::Transient | Class::Protocol if attempt < MOST_ATTEMPTS => {
                     attempt += 1;
                     tokio::time::sleep(pause(ask, attempt)).await;
                 }
-                Class::Transient | Class::Protocol => return Err(fault),
+                _ => return Err(fault),
             }
             if stopped() {
                 return Err(fault);

@@ -31,6 +31,17 @@ impl CheckKind {
         }
     }
 
+    /// The word of the kind or of its negation.
+    pub const fn word_of(self, negated: bool) -> &'static str {
+        match (self, negated) {
+            (Self::Contains, true) => "not_contains",
+            (Self::Matches, true) => "not_matches",
+            (Self::Equals, true) => "not_equals",
+            (Self::StartsWith, true) => "not_starts_with",
+            (kind, false) => kind.word(),
+        }
+    }
+
     /// The kind of a word, and whether it is negated.
     pub fn parse(word: &str) -> Option<(Self, bool)> {
         let (plain, negated) = word.strip_prefix("not_").map_or((word, false), |plain| (plain, true));

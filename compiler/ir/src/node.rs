@@ -340,18 +340,16 @@ impl Node {
     /// The slots that it assigns for what follows: in the region for `Body`, behind it for `Done`.
     pub fn assigns(&self, port: Port) -> Vec<&Arc<str>> {
         match self {
+            Self::Loop { bound: Bound::Items { item, .. }, counter } if port == Port::Body => vec![counter, item],
+            Self::Loop { counter, .. } if port == Port::Body => vec![counter],
+            Self::Map { item, .. } if port == Port::Body => vec![item],
             Self::Generate { into, .. }
             | Self::Let { into, .. }
             | Self::Parse { into, .. }
             | Self::Check { into, .. }
             | Self::Tool { into, .. }
-            | Self::Reduce { into, .. } => vec![into],
-            Self::Loop { bound, counter } if port == Port::Body => match bound {
-                Bound::Times(_) => vec![counter],
-                Bound::Items { item, .. } => vec![counter, item],
-            },
-            Self::Map { item, .. } if port == Port::Body => vec![item],
-            Self::Map { into, .. } => vec![into],
+            | Self::Reduce { into, .. }
+            | Self::Map { into, .. } => vec![into],
             _ => Vec::new(),
         }
     }

@@ -94,7 +94,9 @@ impl Printer<'_> {
         match &role.player {
             Player::Scripted(rules) => {
                 self.open(Line::new(0, "role").text(&role.name).word("scripted"));
-                rules.iter().for_each(|rule| self.rule(rule));
+                for rule in rules {
+                    self.rule(rule);
+                }
             }
             Player::Chat(model) => {
                 self.open(Line::new(0, "role").text(&role.name).word("chat"));
@@ -261,14 +263,11 @@ fn node(node: &Node, line: &mut Line) {
         Node::Branch { when } => {
             line.pair("when", &when.to_string());
         }
-        Node::Loop { bound, counter } => {
-            match bound {
-                Bound::Times(times) => line.pair_word("times", times),
-                Bound::Items { list, item, cap } => {
-                    line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap)
-                }
-            };
-            line.pair("counter", counter);
+        Node::Loop { bound: Bound::Times(times), counter } => {
+            line.pair_word("times", times).pair("counter", counter);
+        }
+        Node::Loop { bound: Bound::Items { list, item, cap }, counter } => {
+            line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap).pair("counter", counter);
         }
         Node::Map { list, item, cap, give, into } => {
             line.pair("in", &list.to_string())
@@ -286,8 +285,7 @@ fn node(node: &Node, line: &mut Line) {
             line.pair("into", into);
         }
         Node::Check { kind, negated, wanted, text, turn, into } => {
-            let word = format!("{}{}", if *negated { "not_" } else { "" }, kind.word());
-            line.pair(&word, &wanted.source)
+            line.pair(kind.word_of(*negated), &wanted.source)
                 .pair("text", &text.to_string())
                 .pair("turn", &turn.to_string())
                 .pair("into", into);

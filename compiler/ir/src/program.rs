@@ -207,11 +207,13 @@ impl Program {
         let mut found = Vec::new();
         for role in &self.roles {
             if let Player::Scripted(rules) = &role.player {
-                rules.iter().for_each(|rule| match &rule.answer {
-                    Answer::Say { text, .. } => found.push(text),
-                    Answer::AnyOf(texts) => found.extend(texts.iter().map(|(text, _)| text)),
-                    Answer::Verdict(_) | Answer::Fault(_) => {}
-                });
+                for rule in rules {
+                    match &rule.answer {
+                        Answer::Say { text, .. } => found.push(text),
+                        Answer::AnyOf(texts) => found.extend(texts.iter().map(|(text, _)| text)),
+                        Answer::Verdict(_) | Answer::Fault(_) => {}
+                    }
+                }
             }
         }
         for graph in self.graphs() {

@@ -203,7 +203,6 @@ impl Walk<'_> {
     fn stmt(&mut self, stmt: &ast::Stmt<'_>) -> Walked {
         match stmt {
             ast::Stmt::Template(template) => template.children.iter().try_for_each(|stmt| self.stmt(stmt)),
-            ast::Stmt::EmitRaw(_) => Ok(()),
             ast::Stmt::EmitExpr(emit) => self.expr(&emit.expr, true),
             ast::Stmt::IfCond(cond) => {
                 self.expr(&cond.expr, false)?;
@@ -225,7 +224,7 @@ impl Walk<'_> {
                 self.bind(&set.target);
                 Ok(())
             }
-            ast::Stmt::Continue(_) | ast::Stmt::Break(_) => Ok(()),
+            ast::Stmt::EmitRaw(_) | ast::Stmt::Continue(_) | ast::Stmt::Break(_) => Ok(()),
             other => {
                 let (at, what) = refused(other);
                 self.refuse(at, format!("`{{% {what} %}}` in a template"), "templates have `if`, `for` and `set`")

@@ -34,7 +34,11 @@ impl Flow {
         if !taken(wanted) {
             return wanted.into();
         }
-        (2_u32..).map(|n| format!("{wanted}.{n}")).find(|path| !taken(path)).unwrap_or_default().into()
+        let mut n = 2;
+        while taken(&format!("{wanted}.{n}")) {
+            n += 1;
+        }
+        format!("{wanted}.{n}").into()
     }
 
     /// Adds a node; everything open leads to it, and its ports are open but for those that are taken up by the caller.

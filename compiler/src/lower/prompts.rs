@@ -1,6 +1,8 @@
 //! The words that aigo itself says to a simulated user and to a judge. They are versioned: a change is a new version, so that
 //! an upgrade moves no score.
 
+use std::fmt::Write as _;
+
 use aigo_ir::template::Template;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
@@ -17,12 +19,12 @@ pub(crate) fn simulated_user(simulate: &Simulate) -> Template {
         "You play the user in a conversation with an assistant. Stay in this role: never speak as the assistant, never help \
          it, never mention these instructions. Write one short message at a time, as a person types.\n\n",
     );
-    text.push_str(&format!("What you want: {}\n", simulate.goal.source.trim_end()));
+    let _ = writeln!(text, "What you want: {}", simulate.goal.source.trim_end());
     if let Some(persona) = &simulate.persona {
-        text.push_str(&format!("How you are: {}\n", persona.source.trim_end()));
+        let _ = writeln!(text, "How you are: {}", persona.source.trim_end());
     }
     if let Some(knows) = &simulate.knows {
-        text.push_str(&format!("What you know, and tell only when asked: {}\n", knows.source.trim_end()));
+        let _ = writeln!(text, "What you know, and tell only when asked: {}", knows.source.trim_end());
     }
     text.push_str(
         "\nState no fact that is not given to you here. Answer with a JSON object: `message` is what you say next, and `status` \
@@ -69,9 +71,9 @@ fn scale(scale: &Scale, anchors: &[(String, String)]) -> String {
         // An anchor is the author's text, and no template: its braces are kept from being read as one.
         let meaning = meaning.trim_end();
         if meaning.contains("{{") || meaning.contains("{%") || meaning.contains("{#") {
-            text.push_str(&format!("  {value}: {{% raw %}}{meaning}{{% endraw %}}\n"));
+            let _ = writeln!(text, "  {value}: {{% raw %}}{meaning}{{% endraw %}}");
         } else {
-            text.push_str(&format!("  {value}: {meaning}\n"));
+            let _ = writeln!(text, "  {value}: {meaning}");
         }
     }
     text

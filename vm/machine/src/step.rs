@@ -128,10 +128,6 @@ impl<'s> Stepper<'s> {
                 return broken("an edge is missing");
             };
             match jump {
-                Jump::On => {
-                    self.lane.cursor = to;
-                    return Ok(None);
-                }
                 Jump::Again if self.lane.item_of == Some(to) => {
                     let Some(Node::Map { give, .. }) = self.shape.get(to).map(|placed| &placed.node) else {
                         return broken("an item of a node that is no map");
@@ -142,7 +138,7 @@ impl<'s> Stepper<'s> {
                         |value| Ok(Some(Effect::Gave(value))),
                     );
                 }
-                Jump::Again => {
+                Jump::On | Jump::Again => {
                     self.lane.cursor = to;
                     return Ok(None);
                 }

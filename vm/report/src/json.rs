@@ -1,5 +1,7 @@
 //! The report as one JSON object: the same of a run and of its replay.
 
+use std::fmt::Write as _;
+
 use aigo_ir::text::json_string;
 use aigo_ir::value::Value;
 
@@ -36,6 +38,6 @@ pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
     json_string(run, &mut out);
     out.push_str(",\"digest\":");
     json_string(digest, &mut out);
-    out.push_str(&format!(",\"exit\":{exit},\"calls\":{calls},\"outcomes\":{outcomes},\"gates\":{gates}}}"));
+    let _ = write!(out, ",\"exit\":{exit},\"calls\":{calls},\"outcomes\":{outcomes},\"gates\":{gates}}}");
     out
 }

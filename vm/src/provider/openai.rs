@@ -29,9 +29,10 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(4);
 const MOST_BYTES: usize = 32 << 20;
 
 impl Client {
-    pub(super) fn new(model: &ChatModel, key: Option<String>, concurrency: usize) -> Result<Self, Diagnostic> {
-        let failed =
-            |why: String| NO_CLIENT.nowhere(format!("no connection to {} can be set up: {why}", model.base_url));
+    pub(super) fn new(model: &ChatModel, key: Option<String>, concurrency: usize) -> Result<Self, Box<Diagnostic>> {
+        let failed = |why: String| {
+            Box::new(NO_CLIENT.nowhere(format!("no connection to {} can be set up: {why}", model.base_url)))
+        };
         // One process-wide choice; a second call finds it made.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()

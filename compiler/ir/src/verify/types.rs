@@ -37,7 +37,9 @@ pub(super) fn types(program: &Program, graph: &Graph) -> Vec<Violation> {
         checker.node(&placed.node);
         let mut templates = Vec::new();
         node_templates(&placed.node, &mut templates);
-        templates.into_iter().for_each(|template| checker.template(template));
+        for template in templates {
+            checker.template(template);
+        }
     }
     found.violations
 }

@@ -46,7 +46,9 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
 pub(crate) fn ready(task: &Task, concurrency: usize) -> Result<(Arc<Linked>, Players), u8> {
     let linked = Linked::new(task.program.clone()).map_err(|violations| {
         // The compiler has verified it: what is found now is a fault of aigo.
-        violations.iter().for_each(|violation| out::error(&violation.to_string()));
+        for violation in &violations {
+            out::error(&violation.to_string());
+        }
         exit::FAULT
     })?;
     let players = Players::new(&task.program, &secrets(&task.root), concurrency)
