@@ -1,1 +1,1 @@
-//! Tests.
+//! Nothing: the suites are in `main.rs`.

@@ -1,0 +1,9 @@
+//! One test binary: data in, data out, through the front door. Each module is a suite.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod end_to_end;
+mod golden;
+mod harness;
+mod manual;
+mod properties;
+mod tidy;
