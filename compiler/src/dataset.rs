@@ -1,6 +1,6 @@
 //! Datasets: rows from their sources, one at a time, and what is known of all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ impl MultisetHash {
 /// Reads all rows once: their types, the fields that some lack, ids that stand twice.
 pub(crate) fn profile(sources: &[Source], world: &dyn Sources, diagnostics: &mut Diagnostics) -> Profile {
     let mut profile = Profile::default();
-    let mut ids: BTreeMap<String, Place> = BTreeMap::new();
+    let mut ids = Ids::default();
     for source in sources {
         for raw in open(source, world) {
             match raw {
@@ -114,26 +114,56 @@ pub(crate) fn profile(sources: &[Source], world: &dyn Sources, diagnostics: &mut
                     diagnostics.push(row.at(problem.span, problem.message));
                 }
                 Ok(raw) => {
-                    if let Some(id) = &raw.id {
-                        if let Some(first) = ids.get(id) {
-                            let message = format!("{} has the id `{id}`, which {} has too", raw.place.text, first.text);
-                            let help = "ids name samples for ever: give each its own";
-                            diagnostics.push(
-                                catalog::ID_TWICE
-                                    .at(raw.place.span, message)
-                                    .related(first.span, "the first")
-                                    .help(help),
-                            );
-                        } else {
-                            ids.insert(id.clone(), raw.place.clone());
-                        }
-                    }
+                    ids.take(&raw);
                     profile.take(&raw);
                 }
             }
         }
     }
+    ids.report(sources, world, diagnostics);
     profile
+}
+
+/// The ids seen so far, as hashes: a dataset can be larger than memory.
+#[derive(Default)]
+struct Ids {
+    seen: BTreeSet<[u8; 16]>,
+    twice: Vec<(String, Place)>,
+}
+
+impl Ids {
+    fn take(&mut self, raw: &Raw) {
+        let Some(id) = &raw.id else { return };
+        let mut short = [0; 16];
+        short.iter_mut().zip(KeyWriter::new("aigo.id").str(id).finish().0).for_each(|(to, from)| *to = from);
+        if !self.seen.insert(short) {
+            self.twice.push((id.clone(), raw.place.clone()));
+        }
+    }
+
+    /// Tells of ids that stand twice. Where the first stands is looked up only now, by reading once more.
+    fn report(self, sources: &[Source], world: &dyn Sources, diagnostics: &mut Diagnostics) {
+        if self.twice.is_empty() {
+            return;
+        }
+        let mut first: BTreeMap<&str, Option<Place>> = self.twice.iter().map(|(id, _)| (id.as_str(), None)).collect();
+        for raw in sources.iter().flat_map(|source| open(source, world)).filter_map(Result::ok) {
+            if let Some(place @ None) = raw.id.as_deref().and_then(|id| first.get_mut(id)) {
+                *place = Some(raw.place);
+            }
+        }
+        for (id, place) in &self.twice {
+            let earlier = first.get(id.as_str()).and_then(Option::as_ref);
+            let whose = earlier.map_or("another sample", |first| first.text.as_str());
+            let message = format!("{} has the id `{id}`, which {whose} has too", place.text);
+            let help = "ids name samples for ever: give each its own";
+            let diagnostic = catalog::ID_TWICE.at(place.span, message).help(help);
+            diagnostics.push(match earlier {
+                Some(first) => diagnostic.related(first.span, "the first"),
+                None => diagnostic,
+            });
+        }
+    }
 }
 
 impl Profile {

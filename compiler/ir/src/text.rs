@@ -36,22 +36,45 @@ pub fn excerpt(text: &str, width: usize) -> String {
     cut
 }
 
-/// Writes `text` as a JSON string in which no character can drive a terminal.
+/// The bytes at which [`json_string`] must look: what JSON escapes, and the first bytes of every character that could drive a
+/// terminal (U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF, U+F000 to U+FFFF).
+const LOOK: [bool; 256] = {
+    let mut look = [false; 256];
+    let mut byte = u8::MIN;
+    loop {
+        look[byte as usize] = matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef);
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    look
+};
+
+/// Writes `text` as a JSON string in which no character can drive a terminal. What needs no look is copied as a whole: this is
+/// most of what a run writes, to the log and to providers.
 pub fn json_string(text: &str, out: &mut String) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if is_dangerous(c) => {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| LOOK.get(usize::from(byte)).is_some_and(|look| *look)) {
+        let (plain, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(plain);
+        let mut chars = from.chars();
+        match chars.next() {
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(c) if is_dangerous(c) => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
-            c => out.push(c),
+            Some(c) => out.push(c),
+            None => {}
         }
+        rest = chars.as_str();
     }
+    out.push_str(rest);
     out.push('"');
 }
 
@@ -82,6 +105,13 @@ mod tests {
         let mut out = String::new();
         json_string(text, &mut out);
         assert!(!out.chars().any(is_dangerous));
+        // Every character, between others: the bytes that are looked at must not miss one.
+        for c in '\0'..=char::MAX {
+            let mut out = String::new();
+            json_string(&format!("a{c}é{c}{c}"), &mut out);
+            assert!(!out.chars().any(is_dangerous), "{c:?}");
+            assert_eq!(out.len() > 12 + 2 * c.len_utf8(), is_dangerous(c), "{c:?} {out}");
+        }
         assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
         assert_eq!(printable("x\u{1b}y"), "x\\u{1b}y");
     }
