@@ -58,7 +58,8 @@ pub(super) fn regions(graph: &Graph) -> Vec<Violation> {
                 Jump::On if port == Port::Body && target != Some(id) => {
                     found.at(id, format!("`body` leads to n{}, which is not in its region", to.0));
                 }
-                Jump::On if target != placed.region => {
+                // `body` alone leads into a region, and a right one is not an edge into another.
+                Jump::On if port != Port::Body && target != placed.region => {
                     found.at(id, format!("`{}` leads to n{}, into another region", port.word(), to.0));
                 }
                 Jump::Break => {
