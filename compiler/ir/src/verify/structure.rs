@@ -54,12 +54,12 @@ pub(super) fn regions(graph: &Graph) -> Vec<Violation> {
         }
         for (port, jump, to) in graph.edges(id) {
             let target = graph.get(to).and_then(|placed| placed.region);
+            let wanted = if port == Port::Body { Some(id) } else { placed.region };
             match jump {
-                Jump::On if port == Port::Body && target != Some(id) => {
+                Jump::On if target != wanted && port == Port::Body => {
                     found.at(id, format!("`body` leads to n{}, which is not in its region", to.0));
                 }
-                // `body` alone leads into a region, and a right one is not an edge into another.
-                Jump::On if port != Port::Body && target != placed.region => {
+                Jump::On if target != wanted => {
                     found.at(id, format!("`{}` leads to n{}, into another region", port.word(), to.0));
                 }
                 Jump::Break => {
