@@ -309,7 +309,7 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
         index: ask.position.index.clone(),
         content: content(&ask),
         role: ask.request.role.to_string(),
-        retry: false,
+        retry: recorded.was_asked(&ask),
     };
     let logged = |error: aigo_log::LogError| {
         context.stop.stop(StopReason::Log(error));
