@@ -37,7 +37,8 @@ fn every_code_has_a_page_and_every_page_a_code() {
         assert!(lines <= 60, "{}: {lines} lines; a page is short", page.name());
     }
     let index = Page::of("spec/diagnostics/README.md");
-    let listed: Vec<(String, String)> = index.table("code").into_iter().map(|row| (row[0].clone(), row[2].clone())).collect();
+    let listed: Vec<(String, String)> =
+        index.table("code").into_iter().map(|row| (row[0].clone(), row[2].clone())).collect();
     let expected: Vec<(String, String)> =
         rows.values().map(|row| (format!("[{0}]({0}.md)", row.code), row.title.to_owned())).collect();
     assert_eq!(listed, expected, "the index of diagnostics");

@@ -116,7 +116,10 @@ fn every_exit_code_is_in_the_table() {
 #[test]
 fn every_expression_has_the_type_and_value_that_it_shows() {
     let page = page();
-    let task = surroundings::task("step", "- user: \"{{ plan }} {{ seats }} {{ limit }} {{ names | join }} {% if note is defined %}{% endif %}\"\n- generate\n");
+    let task = surroundings::task(
+        "step",
+        "- user: \"{{ plan }} {{ seats }} {{ limit }} {{ names | join }} {% if note is defined %}{% endif %}\"\n- generate\n",
+    );
     let compiled = surroundings::compiled(task.as_bytes(), &page);
     let (program, dataset) = compiled.program.expect("the surroundings compile");
     let row = dataset.rows(&aigo_compiler::NoSources).next().expect("a row").expect("a row that can be read");
@@ -124,13 +127,8 @@ fn every_expression_has_the_type_and_value_that_it_shows() {
     conversation.push(USER.into(), MessageKind::Say, "Hello".into());
     conversation.push(ASSISTANT.into(), MessageKind::Say, "Certainly.".into());
     let conversation = Arc::new(conversation);
-    let sample = Sample {
-        key: row.key,
-        epoch: 1,
-        graph: row.graph,
-        row: row.fields,
-        conversation: Arc::clone(&conversation),
-    };
+    let sample =
+        Sample { key: row.key, epoch: 1, graph: row.graph, row: row.fields, conversation: Arc::clone(&conversation) };
     let scope = Snapshot { sample: Arc::new(sample), conversation, names: Vec::new() };
     for line in page.blocks.iter().filter(|block| block.is("expr")).flat_map(|block| block.text.lines()) {
         let (text, shown) = line.split_once(" => ").unwrap_or_else(|| panic!("no `=>` in `{line}`"));
@@ -146,7 +144,8 @@ fn every_expression_has_the_type_and_value_that_it_shows() {
 #[test]
 fn the_judge_is_asked_what_the_page_says() {
     let page = page();
-    let fragment = page.blocks.iter().find(|block| block.is("yaml") && block.text.contains("name: plan_kept\n  judge:"));
+    let fragment =
+        page.blocks.iter().find(|block| block.is("yaml") && block.text.contains("name: plan_kept\n  judge:"));
     let task = surroundings::task("scorer", &fragment.expect("the example of judges").text);
     let (program, _) = surroundings::compiled(task.as_bytes(), &page).program.expect("it compiles");
     let graph = program.scorer("plan_kept").and_then(|scorer| scorer.graph.as_ref()).expect("a graph");

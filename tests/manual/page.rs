@@ -109,9 +109,13 @@ impl Page {
             inner.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
         };
         let lines: Vec<&str> = self.prose().collect();
-        let is_head = |pair: &[&str]| pair[1].starts_with("|--") && cells(pair[0]).first().is_some_and(|cell| cell == head);
-        let tables: Vec<usize> = lines.windows(2).enumerate().filter(|(_, pair)| is_head(pair)).map(|(at, _)| at).collect();
-        let [at] = tables[..] else { panic!("{}: {} tables with the first header `{head}`", self.name(), tables.len()) };
+        let is_head =
+            |pair: &[&str]| pair[1].starts_with("|--") && cells(pair[0]).first().is_some_and(|cell| cell == head);
+        let tables: Vec<usize> =
+            lines.windows(2).enumerate().filter(|(_, pair)| is_head(pair)).map(|(at, _)| at).collect();
+        let [at] = tables[..] else {
+            panic!("{}: {} tables with the first header `{head}`", self.name(), tables.len())
+        };
         lines.into_iter().skip(at + 2).take_while(|line| line.starts_with('|')).map(cells).collect()
     }
 
