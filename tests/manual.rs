@@ -43,7 +43,7 @@ fn every_task_and_fragment_compiles_without_findings() {
         }
     }
     assert!(failed.is_empty(), "{failed}");
-    assert!(count > 60, "{count} examples: the manual has lost some, or its blocks are not found");
+    assert!(count > 55, "{count} examples: the manual has lost some, or its blocks are not found");
 }
 
 #[test]
