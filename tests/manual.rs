@@ -30,19 +30,19 @@ fn every_block_says_what_it_is() {
 
 #[test]
 fn every_task_and_fragment_compiles_without_findings() {
-    let (mut count, mut failed) = (0, String::new());
+    let (mut count, mut failed) = (0, Vec::new());
     for page in pages() {
         for block in page.blocks.iter().filter(|block| block.is("yaml") && !block.says("fails")) {
             let kind = block.words.iter().skip(1).find(|word| *word != "fixed").map_or("task", String::as_str);
             let task = surroundings::task(kind, &block.text);
             let found = surroundings::findings(&task, &page);
             if !found.is_empty() {
-                failed += &format!("{}:\n{}\n{}\n", block.place(&page), block.text, surroundings::shown(&found));
+                failed.push(format!("{}:\n{}\n{}\n", block.place(&page), block.text, surroundings::shown(&found)));
             }
             count += 1;
         }
     }
-    assert!(failed.is_empty(), "{failed}");
+    assert!(failed.is_empty(), "{}", failed.concat());
     assert!(count > 55, "{count} examples: the manual has lost some, or its blocks are not found");
 }
 

@@ -203,7 +203,7 @@ impl Bytes {
 }
 
 fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// Every hash of the example, from the page's definitions: by name, in order.
@@ -256,7 +256,7 @@ fn the_example_compiles_to_its_program_and_runs_to_its_hashes() {
     let printed = print::print(&program);
     assert_eq!(printed, shown.text);
     let by_hand = by_hand(&printed);
-    let lines: String = by_hand.iter().map(|(name, hash)| format!("{name:<8} {hash}\n")).collect();
+    let lines = by_hand.iter().map(|(name, hash)| format!("{name:<8} {hash}\n")).collect::<Vec<_>>().concat();
     let hashes = page.blocks.iter().find(|block| block.is("text") && block.says("hashes")).expect("the hashes");
     assert_eq!(hashes.text, lines);
 

@@ -31,7 +31,7 @@ pub(super) fn task(kind: &str, text: &str) -> String {
         part("model", "")
     };
     let rest = ROLES.iter().filter(|(role, _)| !models.lines().any(|line| line.starts_with(&format!("  {role}:"))));
-    let roles: String = rest.map(|(role, player)| format!("  {role}: {player}\n")).collect();
+    let roles = rest.map(|(role, player)| format!("  {role}: {player}\n")).collect::<Vec<_>>().concat();
     let steps = part("step", "  - generate\n");
     let scorers = part("scorer", "");
     let gates = if kind == "gate" { format!("gates:\n{}", indented(text)) } else { String::new() };
@@ -85,5 +85,5 @@ pub(super) fn findings(task: &str, page: &Page) -> Vec<Finding> {
 }
 
 pub(super) fn shown(found: &[Finding]) -> String {
-    found.iter().map(|finding| format!("{}\n", finding.text)).collect()
+    found.iter().map(|finding| finding.text.clone()).collect::<Vec<_>>().join("\n")
 }
