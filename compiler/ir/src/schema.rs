@@ -19,7 +19,8 @@ pub enum Schema {
 /// The marker by which a simulated user without structured output says that it is done.
 pub const DONE: &str = "[DONE]";
 
-/// Longest texts in a verdict, in characters. Bounded strings keep a small model from never ending.
+/// Longest texts in structured answers, in characters. Bounded strings keep a small model from never ending.
+const MESSAGE: i64 = 400;
 const REASON: i64 = 400;
 const QUOTE: i64 = 240;
 const MOST_EVIDENCE: i64 = 4;
@@ -45,7 +46,7 @@ fn one_of(ty: &str, values: Vec<Value>) -> Value {
 /// JSON Schema of a simulated user's turn.
 pub fn user_turn_schema() -> Value {
     let status = ["going", "done", "gave_up"].map(Value::str).to_vec();
-    object(vec![("message", text(2000)), ("status", one_of("string", status))])
+    object(vec![("message", text(MESSAGE)), ("status", one_of("string", status))])
 }
 
 /// JSON Schema of a verdict: evidence, reason and score in this order, turns enumerated.
@@ -94,8 +95,9 @@ fn objects(text: &str) -> Vec<Value> {
 }
 
 /// Reads a simulated user's turn. Without an object of the shape the whole text is the message, and the marker `[DONE]` in
-/// it means done; the text beside the marker is kept.
-pub fn read_user_turn(answer: &str) -> Value {
+/// it means done; the text beside the marker is kept. An object that was begun and is broken is nobody's words: the error
+/// says so.
+pub fn read_user_turn(answer: &str) -> Result<Value, &'static str> {
     let turn = |message: &str, status: &str| {
         Value::map([("message", Value::str(message.trim())), ("status", Value::str(status))])
     };
@@ -103,10 +105,18 @@ pub fn read_user_turn(answer: &str) -> Value {
         let message = value.get("message").and_then(Value::as_str);
         let status = value.get("status").and_then(Value::as_str).filter(|s| ["going", "done", "gave_up"].contains(s));
         if let (Some(message), Some(status)) = (message, status) {
-            return turn(&message.replace(DONE, ""), if message.contains(DONE) { "done" } else { status });
+            return Ok(turn(&message.replace(DONE, ""), if message.contains(DONE) { "done" } else { status }));
         }
     }
-    turn(&answer.replace(DONE, ""), if answer.contains(DONE) { "done" } else { "going" })
+    if answer.trim_start().starts_with('{') {
+        return Err("the simulated user's object is broken off, or not of the shape");
+    }
+    Ok(turn(&answer.replace(DONE, ""), if answer.contains(DONE) { "done" } else { "going" }))
+}
+
+/// The turn of a user who says nothing.
+pub fn silence() -> Value {
+    Value::map([("message", Value::str("")), ("status", Value::str("going"))])
 }
 
 /// What a verdict is held against.
@@ -253,7 +263,8 @@ mod tests {
 
     #[test]
     fn a_user_turn_is_read_with_and_without_structure() {
-        let read = |text: &str| read_user_turn(text).to_json();
+        let read = |text: &str| read_user_turn(text).map_or_else(str::to_owned, |turn| turn.to_json());
+        assert!(read("{ \"message\": \"You can add ten").contains("broken off"));
         assert_eq!(read(r#"{"message":"Bye","status":"done"}"#), r#"{"message":"Bye","status":"done"}"#);
         assert_eq!(read("Thanks! [DONE]"), r#"{"message":"Thanks!","status":"done"}"#);
         assert_eq!(read("Hm {x}"), r#"{"message":"Hm {x}","status":"going"}"#);

@@ -383,9 +383,11 @@ impl<'s> Stepper<'s> {
         let (value, ok) = match wanted {
             Schema::UserTurn => {
                 let turn = schema::read_user_turn(text);
-                let silent = turn.get("message").and_then(Value::as_str).is_some_and(str::is_empty);
-                let going = turn.get("status").and_then(Value::as_str) == Some("going");
-                (turn, !(silent && going))
+                let says = |key: &str| turn.as_ref().ok().and_then(|turn| turn.get(key)).and_then(Value::as_str);
+                let silent = says("message") == Some("") && says("status") == Some("going");
+                let ok = turn.is_ok() && !silent;
+                // The slot is assigned on both ways; on the bad one it says nothing.
+                (turn.unwrap_or_else(|_| schema::silence()), ok)
             }
             Schema::Verdict(name) => {
                 let Some(scorer) = self.linked.program.scorer(name) else { return broken("a verdict of no scorer") };
