@@ -119,10 +119,7 @@ impl<'s> Stepper<'s> {
 
     /// Moves along an edge. Gives the end of the lane where the edge ends a map's item.
     fn follow(&mut self, port: Port) -> Result<Option<Effect>, String> {
-        let node = &self.placed()?.node;
-        // A branch behind a bad reply only looks at what was bad: what the reply cost lies behind the reply's other port.
-        let looks = matches!(node, Node::Branch { .. }) && matches!(self.lane.last_fork, Some((_, Port::Bad)));
-        if node.ports().len() > 1 && !looks {
+        if self.placed()?.node.ports().len() > 1 {
             self.lane.last_fork = Some((self.lane.cursor, port));
         }
         let mut port = port;
