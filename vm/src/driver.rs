@@ -292,9 +292,32 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
             return Err(Some(format!("{place}: something else is asked than the log has recorded")));
         }
     }
+    let permit = context.players.enter(&context.linked, &ask).await;
     if context.stop.is_stopped() {
         return Err(None);
     }
+    let asked = intend(context, number, &ask)?;
+    let reply = match context.players.ask(&context.linked, &ask, permit, || context.stop.is_stopped()).await {
+        Ok(reply) => reply,
+        Err(fault) => return Err(Some(open(context, &ask, &fault))),
+    };
+    let got = outcome::got(number, asked, &reply.answer, reply.model, reply.lossy);
+    let (wake, durable) = oneshot::channel();
+    let then = move |result| {
+        let _ = wake.send(result);
+    };
+    context.journal.commit(&Record::Got(got), then).map_err(|error| logged(context, error))?;
+    match durable.await {
+        Ok(Ok(())) => Ok(reply.answer),
+        Ok(Err(error)) => Err(logged(context, error)),
+        // The journal is gone: the run is over.
+        Err(_) => Err(None),
+    }
+}
+
+/// Records that a call is about to be made: this has returned from the system before a byte is sent. The run's limit of
+/// calls is kept here.
+fn intend(context: &Context, number: u64, ask: &Ask) -> Result<u64, Option<String>> {
     let made = context.calls.fetch_add(1, Ordering::Relaxed);
     if let Some(most) = context.linked.program.limits.calls
         && made >= most
@@ -307,32 +330,17 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
         graph: ask.position.graph.to_string(),
         node: ask.position.node.to_string(),
         index: ask.position.index.clone(),
-        content: content(&ask),
+        content: content(ask),
         role: ask.request.role.to_string(),
         retry: recorded.was_asked(&ask),
     };
-    let logged = |error: aigo_log::LogError| {
-        context.stop.stop(StopReason::Log(error));
-        None
-    };
-    // Log before act: this has returned from the system before a byte is sent.
-    let asked = context.journal.write(&Record::Ask(record)).map_err(logged)?;
-    let reply = match context.players.ask(&context.linked, &ask, || context.stop.is_stopped()).await {
-        Ok(reply) => reply,
-        Err(fault) => return Err(Some(open(context, &ask, &fault))),
-    };
-    let got = outcome::got(number, asked, &reply.answer, reply.model, reply.lossy);
-    let (wake, durable) = oneshot::channel();
-    let then = move |result| {
-        let _ = wake.send(result);
-    };
-    context.journal.commit(&Record::Got(got), then).map_err(logged)?;
-    match durable.await {
-        Ok(Ok(())) => Ok(reply.answer),
-        Ok(Err(error)) => Err(logged(error)),
-        // The journal is gone: the run is over.
-        Err(_) => Err(None),
-    }
+    context.journal.write(&Record::Ask(record)).map_err(|error| logged(context, error))
+}
+
+/// The log cannot be written: nothing more can be done.
+fn logged(context: &Context, error: aigo_log::LogError) -> Option<String> {
+    context.stop.stop(StopReason::Log(error));
+    None
 }
 
 /// A fault that no repetition has mended. One that holds for the whole endpoint stops the run.

@@ -10,6 +10,7 @@ use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::key::KeyWriter;
 use aigo_ir::program::{Player, Program};
 use aigo_machine::{Answer, Ask, Linked};
+use tokio::sync::SemaphorePermit;
 
 use crate::error::{KEY_UNSET, RunError};
 use crate::fault::{Class, Fault};
@@ -91,27 +92,44 @@ impl Players {
         if errors.is_empty() { Ok(Self(players)) } else { Err(errors) }
     }
 
+    /// Waits for a place at the endpoint of a role. Whoever has it may ask at once: what waits here was not sent.
+    pub(crate) async fn enter(&self, linked: &Linked, ask: &Ask) -> Option<SemaphorePermit<'_>> {
+        match self.of(linked, ask) {
+            Some((PlayerOf { kind: Kind::OpenAi(_), limiter }, _)) => limiter.enter().await,
+            _ => None,
+        }
+    }
+
+    fn of<'p, 'l>(&'p self, linked: &'l Linked, ask: &Ask) -> Option<(&'p PlayerOf, &'l Player)> {
+        let at = linked.program.roles.iter().position(|role| role.name == ask.request.role)?;
+        Some((self.0.get(at)?, &linked.program.roles.get(at)?.player))
+    }
+
     /// Asks until there is an answer, or a fault that repetition does not mend. A fault of the request itself is an answer:
-    /// it would come again.
-    pub(crate) async fn ask(&self, linked: &Linked, ask: &Ask, stopped: impl Fn() -> bool) -> Result<Reply, Fault> {
-        let at = linked.program.roles.iter().position(|role| role.name == ask.request.role);
-        let Some((player, role)) = at.and_then(|at| Some((self.0.get(at)?, linked.program.roles.get(at)?))) else {
-            return Err(Fault::new(Class::Config, format!("nobody plays the role `{}`", ask.request.role)));
-        };
-        let client = match (&player.kind, &role.player) {
-            (Kind::Scripted, Player::Scripted(rules)) => {
+    /// it would come again. The first attempt is made with the permit of [`Players::enter`].
+    pub(crate) async fn ask(
+        &self,
+        linked: &Linked,
+        ask: &Ask,
+        mut permit: Option<SemaphorePermit<'_>>,
+        stopped: impl Fn() -> bool,
+    ) -> Result<Reply, Fault> {
+        let (limiter, client) = match self.of(linked, ask) {
+            Some((PlayerOf { kind: Kind::Scripted, .. }, Player::Scripted(rules))) => {
                 let answer = scripted::answer(linked, rules, ask);
                 return Ok(Reply { answer, model: None, lossy: false });
             }
-            (Kind::OpenAi(client), _) => client,
-            (Kind::Scripted, Player::Chat(_)) => return Err(Fault::new(Class::Config, "the role has no client")),
+            Some((PlayerOf { kind: Kind::OpenAi(client), limiter }, _)) => (limiter, client),
+            _ => return Err(Fault::new(Class::Config, format!("nobody plays the role `{}`", ask.request.role))),
         };
         let (mut attempt, mut rests) = (1, 0);
         loop {
-            let outcome = {
-                let _permit = player.limiter.enter().await;
-                client.ask(&ask.request).await
+            let place = match permit.take() {
+                Some(place) => Some(place),
+                None => limiter.enter().await,
             };
+            let outcome = client.ask(&ask.request).await;
+            drop(place);
             let fault = match outcome {
                 Ok(reply) => return Ok(reply),
                 Err(fault) => fault,
@@ -123,7 +141,7 @@ impl Players {
                 }
                 Class::RateLimit(rest) if rests < MOST_RESTS => {
                     rests += 1;
-                    player.limiter.rest(rest.unwrap_or_else(|| pause(ask, rests)));
+                    limiter.rest(rest.unwrap_or_else(|| pause(ask, rests)));
                 }
                 Class::Transient | Class::Protocol if attempt < MOST_ATTEMPTS => {
                     attempt += 1;
