@@ -41,7 +41,7 @@ impl Reader<'_> {
         let (mut expect, mut stop_on_fail) = self.expectations(&fields);
         let mut step = Step { label, when, ..plain(self.verb_of(verb.value, value)?, verb.span) };
         let inner = (verb.value == "generate" && matches!(value.kind(), NodeKind::Map(_)))
-            .then(|| Fields { node: value, construct: &shape::GENERATE });
+            .then_some(Fields { node: value, construct: &shape::GENERATE });
         self.needless_on_fail(&[Some(&fields), inner.as_ref()]);
         if let Some(inner) = inner {
             let (more, stop) = self.expectations(&inner);
