@@ -1,12 +1,13 @@
 //! The compiler: a task's text to a [`Program`](aigo_ir::program::Program), and every mistake in it at its place.
 //!
 //! ```text
-//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> lower -> verify
-//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (Program)
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify
+//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)
 //! ```
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
 //! where there is no error. The one door to the world is [`Sources`].
 
+mod answers;
 mod ast;
 pub mod catalog;
 mod check;
@@ -80,6 +81,7 @@ fn stages(
     if found.has_errors() {
         return None;
     }
+    answers::check(&typed.steps, resolved.task.span, found);
     let origin_of_steps = resolved.task.solvers.first().map_or(resolved.task.span, |step| step.span);
     let (mut program, never) = lower::lower(typed);
     for origin in never {

@@ -168,7 +168,7 @@ impl Reader<'_> {
     /// A string.
     pub(crate) fn text(&mut self, node: NodeRef<'_>, what: &str) -> Option<Spanned<String>> {
         if node.as_str().is_none() {
-            self.wrong_kind(node, &format!("`{what}`"), "text");
+            self.wrong_kind(node, &named(what), "text");
         }
         node.as_str().map(|text| Spanned::new(text.to_owned(), node.site()))
     }
@@ -182,7 +182,7 @@ impl Reader<'_> {
         {
             return Some(text);
         }
-        let message = format!("`{}` is not possible as `{what}`", text.value);
+        let message = format!("`{}` is not possible as {}", text.value, named(what));
         let help = "a name begins with a letter and has letters, digits and `_`";
         self.report(catalog::BAD_VALUE.at(text.span, message).help(help));
         None
@@ -335,6 +335,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// A key stands in backquotes, words do not.
+fn named(what: &str) -> String {
+    if what.contains(' ') { what.to_owned() } else { format!("`{what}`") }
 }
 
 /// The first key of a map: where a finding about the whole map is shown.

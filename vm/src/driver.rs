@@ -296,7 +296,7 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
     if context.stop.is_stopped() {
         return Err(None);
     }
-    let asked = intend(context, number, &ask)?;
+    let asked = intend(context, number, &ask, recorded.was_asked(&ask))?;
     let reply = match context.players.ask(&context.linked, &ask, permit, || context.stop.is_stopped()).await {
         Ok(reply) => reply,
         Err(fault) => return Err(Some(open(context, &ask, &fault))),
@@ -316,8 +316,8 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
 }
 
 /// Records that a call is about to be made: this has returned from the system before a byte is sent. The run's limit of
-/// calls is kept here.
-fn intend(context: &Context, number: u64, ask: &Ask) -> Result<u64, Option<String>> {
+/// calls is kept here. A call that an earlier process was about to make is made again, which is said with it.
+fn intend(context: &Context, number: u64, ask: &Ask, retry: bool) -> Result<u64, Option<String>> {
     let made = context.calls.fetch_add(1, Ordering::Relaxed);
     if let Some(most) = context.linked.program.limits.calls
         && made >= most
@@ -332,7 +332,7 @@ fn intend(context: &Context, number: u64, ask: &Ask) -> Result<u64, Option<Strin
         index: ask.position.index.clone(),
         content: content(ask),
         role: ask.request.role.to_string(),
-        retry: false,
+        retry,
     };
     context.journal.write(&Record::Ask(record)).map_err(|error| logged(context, error))
 }

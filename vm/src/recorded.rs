@@ -1,6 +1,6 @@
 //! Answers that a log holds, by position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aigo_ir::message::Conversation;
@@ -14,6 +14,8 @@ use crate::outcome;
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     answers: BTreeMap<Position, (String, Answer)>,
+    /// Where a call was about to be made and has no answer.
+    asked: BTreeSet<Position>,
     /// Calls that were about to be made and have no answer: they may have been billed.
     pub unanswered: usize,
 }
@@ -37,6 +39,11 @@ impl Recorded {
             Some((recorded, answer)) if *recorded == asked => Found::Answer(answer.clone()),
             Some((recorded, _)) => Found::Other { recorded: recorded.clone(), asked },
         }
+    }
+
+    /// Whether the call was about to be made when a writer stopped.
+    pub(crate) fn was_asked(&self, ask: &Ask) -> bool {
+        self.asked.contains(&ask.position)
     }
 
     /// How many answers there are.
@@ -68,15 +75,15 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
     };
     let mut recorded = Recorded::default();
     for call in &trial.calls {
+        let ask = &call.ask;
+        let position =
+            Position { graph: ask.graph.as_str().into(), node: ask.node.as_str().into(), index: ask.index.clone() };
         match &call.got {
-            None => recorded.unanswered += 1,
+            None => {
+                recorded.unanswered += 1;
+                recorded.asked.insert(position);
+            }
             Some(got) => {
-                let ask = &call.ask;
-                let position = Position {
-                    graph: ask.graph.as_str().into(),
-                    node: ask.node.as_str().into(),
-                    index: ask.index.clone(),
-                };
                 recorded.answers.insert(position, (ask.content.clone(), outcome::answer(got)));
             }
         }

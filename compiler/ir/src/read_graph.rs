@@ -201,7 +201,10 @@ fn generate(line: &mut Cursor<'_>) -> Read<Node> {
         other => return line.fail(format!("unknown view `{other}`")),
     };
     let schema = schema(line)?;
-    let tools = line.has_items() && line.word("`tools`")? == "tools";
+    let tools = line.has_items();
+    if tools && line.word("`tools`")? != "tools" {
+        return line.fail("the one word that may stand here is `tools`");
+    }
     Ok(Node::Generate { role, view, schema, tools, into: line.needed_text("into")?.into() })
 }
 

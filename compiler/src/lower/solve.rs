@@ -25,7 +25,8 @@ const STATUS: &str = "_status";
 const EXPECTED: &str = "_expected";
 const HELD: &str = "_held";
 
-/// What `_status` can be: how the last loop with an end of its own ended.
+/// What `_status` can be, beside what a simulated user says: a loop with an end of its own goes on, or has come to that end.
+/// Before any such loop there is nothing that could run out.
 const GOING: &str = "going";
 const MET: &str = "met";
 
@@ -33,7 +34,7 @@ const MET: &str = "met";
 pub(super) fn solve(steps: &[Step], never: &mut Vec<Origin>) -> Graph {
     let mut lower = Lower { flow: Flow::default(), never, ends: steps.iter().any(ends_by_itself) };
     if lower.ends {
-        lower.bind(STATUS, Type::Str, Expr::literal(GOING), "status", Origin::default());
+        lower.bind(STATUS, Type::Str, Expr::literal(MET), "status", Origin::default());
     }
     lower.steps(steps, "");
     if lower.flow.is_open() {
@@ -121,6 +122,10 @@ impl Lower<'_> {
             }
             Verb::Loop { times, until, steps } => {
                 let counter = self.flow.builder.slot(format!("_pass_{}", path.replace(['/', '.'], "_")), Type::Int);
+                if ends_by_itself(step) {
+                    // An earlier loop's end says nothing of this one.
+                    self.bind(STATUS, Type::Str, Expr::literal(GOING), &format!("{path}/going"), origin);
+                }
                 self.flow.enter(Node::Loop { bound: Bound::Times(*times), counter }, path, origin);
                 if let Some(until) = until {
                     self.until(until, path, origin);

@@ -31,7 +31,6 @@ impl Reader<'_> {
     }
 
     fn player(&mut self, node: NodeRef<'_>) -> Option<Player> {
-        // A bare string is the short form of a model without parameters.
         let fields = self.map(node, &shape::ROLE)?;
         let (verb, value) = self.verb(&fields)?;
         if verb.value == "scripted" {

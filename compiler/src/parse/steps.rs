@@ -40,10 +40,10 @@ impl Reader<'_> {
         let (verb, value) = self.verb(&fields)?;
         let (mut expect, mut stop_on_fail) = self.expectations(&fields);
         let mut step = Step { label, when, ..plain(self.verb_of(verb.value, value)?, verb.span) };
-        if verb.value == "generate"
-            && let Some(inner) =
-                matches!(value.kind(), NodeKind::Map(_)).then(|| Fields { node: value, construct: &shape::GENERATE })
-        {
+        let inner = (verb.value == "generate" && matches!(value.kind(), NodeKind::Map(_)))
+            .then_some(Fields { node: value, construct: &shape::GENERATE });
+        self.needless_on_fail(&[Some(&fields), inner.as_ref()]);
+        if let Some(inner) = inner {
             let (more, stop) = self.expectations(&inner);
             expect.extend(more);
             stop_on_fail |= stop;
@@ -55,6 +55,16 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(fields.key_span("expect"), message).help(help));
         }
         Some(Step { expect, stop_on_fail, ..step })
+    }
+
+    /// `on_fail` beside no `expect` would promise a stop that never comes.
+    fn needless_on_fail(&mut self, maps: &[Option<&Fields<'_>>]) {
+        let has = |key: &str| maps.iter().flatten().find(|fields| fields.get(key).is_some());
+        if let (Some(fields), None) = (has("on_fail"), has("expect")) {
+            let message = "`on_fail` says what follows when an expectation fails, and no `expect` stands beside it";
+            let help = "add `expect` beside it, or remove it";
+            self.report(catalog::BAD_VALUE.at(fields.key_span("on_fail"), message).help(help));
+        }
     }
 
     /// `expect` and `on_fail`.

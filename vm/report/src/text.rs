@@ -168,10 +168,12 @@ fn verdict(summary: &Summary, run: &str, digest: &str, out: &mut String) {
     if let Some(fault) = &summary.fault {
         let _ = writeln!(out, " task error: {}", excerpt(fault, 300));
     }
-    let endings: Vec<String> =
+    let mut endings: Vec<String> =
         summary.endings.iter().map(|(ending, n)| format!("{n} {}", ending.word().replace('_', " "))).collect();
-    let open = if summary.open > 0 { format!(" · {} open", summary.open) } else { String::new() };
-    let _ = writeln!(out, " conversations: {}{open}", endings.join(" · "));
+    if summary.open > 0 {
+        endings.push(format!("{} open", summary.open));
+    }
+    let _ = writeln!(out, " conversations: {}", endings.join(" · "));
     let calls: Vec<String> = summary.calls.iter().map(|(role, n)| format!("{role} {n}")).collect();
     let _ = writeln!(out, " calls answered: {}", if calls.is_empty() { "none".to_owned() } else { calls.join(" · ") });
     let _ = writeln!(out, " run {run}   digest {digest}");

@@ -1,0 +1,161 @@
+//! The tables and examples of `spec/language.md` are those of the code.
+
+use std::sync::Arc;
+
+use aigo_compiler::shape::{self, Construct, Kind};
+use aigo_ir::check::CheckKind;
+use aigo_ir::eval::eval;
+use aigo_ir::expr::Function;
+use aigo_ir::expr_parse;
+use aigo_ir::gate::AGGREGATES;
+use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
+use aigo_ir::node::{Ending, Node, View};
+use aigo_ir::reduce::Reducer;
+use aigo_ir::template::{FILTERS, TESTS};
+use aigo_ir::typing;
+use aigo_ir::verdict::{EvidenceRule, Outcome};
+use aigo_machine::{Sample, Snapshot};
+
+use super::page::Page;
+use super::{between, column, source, surroundings};
+
+const CONSTRUCTS: [&Construct; 19] = [
+    &shape::TASK,
+    &shape::LIMITS,
+    &shape::ROLE,
+    &shape::SECRET,
+    &shape::PRICE,
+    &shape::RULE,
+    &shape::CHOICE,
+    &shape::DATASET,
+    &shape::STEP,
+    &shape::GENERATE,
+    &shape::SIMULATE_USER,
+    &shape::LOOP,
+    &shape::IF,
+    &shape::STOP,
+    &shape::CHECK,
+    &shape::SCORER,
+    &shape::JUDGE,
+    &shape::LABELS,
+    &shape::GATE,
+];
+
+fn page() -> Page {
+    Page::of("spec/language.md")
+}
+
+const fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Verb => "verb",
+        Kind::Template => "template",
+        Kind::Expression => "expression",
+        Kind::Name => "name",
+        Kind::Number => "number",
+        Kind::Map => "map",
+        Kind::List => "list",
+        Kind::Boolean => "boolean",
+        Kind::Planned => "planned",
+    }
+}
+
+#[test]
+fn every_key_is_in_its_table() {
+    let page = page();
+    let declared = source("compiler/src/shape.rs").matches("pub static").count();
+    assert_eq!(CONSTRUCTS.len(), declared, "a construct is missing from this test");
+    let mut planned = Vec::new();
+    for construct in CONSTRUCTS {
+        let keys = construct.keys.iter().filter(|key| key.kind != Kind::Planned);
+        let expected: Vec<Vec<String>> =
+            keys.map(|key| vec![format!("`{}`", key.name), word(key.kind).to_owned(), key.doc.to_owned()]).collect();
+        assert_eq!(page.table(construct.name), expected, "the table of {}", construct.name);
+        let later = construct.keys.iter().filter(|key| key.kind == Kind::Planned);
+        let later: Vec<String> = later.map(|key| format!("`{}`", key.name)).collect();
+        if !later.is_empty() {
+            planned.push(vec![construct.name.to_owned(), later.join(", ")]);
+        }
+    }
+    assert_eq!(page.table("construct"), planned, "what is planned");
+}
+
+#[test]
+fn the_closed_lists_are_those_of_the_code() {
+    let page = page();
+    assert_eq!(column(&page, "filter"), FILTERS);
+    assert_eq!(column(&page, "test"), TESTS);
+    assert_eq!(column(&page, "ending"), Ending::ALL.map(Ending::word));
+    assert_eq!(column(&page, "reducer"), Reducer::ALL.map(Reducer::word));
+    assert_eq!(column(&page, "evidence"), EvidenceRule::ALL.map(EvidenceRule::word));
+    assert_eq!(column(&page, "outcome"), Outcome::ALL.map(Outcome::word));
+    let functions: Vec<Vec<String>> = Function::ALL
+        .iter()
+        .map(|function| {
+            let (least, most) = (*function.arity().start(), *function.arity().end());
+            let count = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            vec![format!("`{}`", function.name()), count, function.doc().to_owned()]
+        })
+        .collect();
+    assert_eq!(page.table("function"), functions);
+    let checks = shape::CHECK.verbs().filter(|verb| !verb.starts_with("not_"));
+    assert!(checks.eq(CheckKind::ALL.map(CheckKind::word)), "the checks of the language and of the IR");
+    let aggregates = AGGREGATES.map(|reducer| format!("\"{}\"", reducer.word())).join(" | ");
+    assert!(page.text.contains(&format!("aggregate  = {aggregates} ;")), "the aggregates of gates: {aggregates}");
+}
+
+#[test]
+fn every_exit_code_is_in_the_table() {
+    let mut codes = between(&source("vm/cli/src/exit.rs"), ": u8 = ", ";");
+    // These two come from the report.
+    codes.extend(["1".to_owned(), "4".to_owned()]);
+    let mut listed = column(&page(), "code");
+    listed.sort();
+    assert!(listed.iter().eq(&codes), "{listed:?}, {codes:?}");
+}
+
+#[test]
+fn every_expression_has_the_type_and_value_that_it_shows() {
+    let page = page();
+    let task = surroundings::task(
+        "step",
+        "- user: \"{{ plan }} {{ seats }} {{ limit }} {{ names | join }} {% if note is defined %}{% endif %}\"\n- generate\n",
+    );
+    let compiled = surroundings::compiled(task.as_bytes(), &page);
+    let (program, dataset) = compiled.program.expect("the surroundings compile");
+    let row = dataset.rows(&aigo_compiler::NoSources).next().expect("a row").expect("a row that can be read");
+    let mut conversation = Conversation::default();
+    conversation.push(USER.into(), MessageKind::Say, "Hello".into());
+    conversation.push(ASSISTANT.into(), MessageKind::Say, "Certainly.".into());
+    let conversation = Arc::new(conversation);
+    let sample =
+        Sample { key: row.key, epoch: 1, graph: row.graph, row: row.fields, conversation: Arc::clone(&conversation) };
+    let scope = Snapshot { sample: Arc::new(sample), conversation, names: Vec::new() };
+    for line in page.blocks.iter().filter(|block| block.is("expr")).flat_map(|block| block.text.lines()) {
+        let (text, shown) = line.split_once(" => ").unwrap_or_else(|| panic!("no `=>` in `{line}`"));
+        let expr = expr_parse::parse(text).unwrap_or_else(|error| panic!("`{text}`: {}", error.message));
+        let mut errors = Vec::new();
+        let ty = typing::check(&expr, &program.names(), &mut errors);
+        assert!(errors.is_empty(), "`{text}`: {errors:?}");
+        let value = eval(&expr, &scope).unwrap_or_else(|fault| panic!("`{text}`: {}", fault.message));
+        assert_eq!(format!("{ty}: {}", value.to_json()), shown, "`{text}`");
+    }
+}
+
+#[test]
+fn the_judge_is_asked_what_the_page_says() {
+    let page = page();
+    let fragment =
+        page.blocks.iter().find(|block| block.is("yaml") && block.text.contains("name: plan_kept\n  judge:"));
+    let task = surroundings::task("scorer", &fragment.expect("the example of judges").text);
+    let (program, _) = surroundings::compiled(task.as_bytes(), &page).program.expect("it compiles");
+    let graph = program.scorer("plan_kept").and_then(|scorer| scorer.graph.as_ref()).expect("a graph");
+    let asked = graph.nodes().find_map(|(_, placed)| match &placed.node {
+        Node::Generate { view: View::Text { system: Some(system), question, .. }, .. } => Some((system, question)),
+        _ => None,
+    });
+    let (system, question) = asked.expect("the judge is asked");
+    for (name, text) in [("judge-system", system), ("judge-question", question)] {
+        let block = page.blocks.iter().find(|block| block.says(name)).expect(name);
+        assert_eq!(block.text.trim_end(), &*text.source, "{name}");
+    }
+}

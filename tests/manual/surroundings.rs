@@ -1,0 +1,89 @@
+//! The fixed task around a fragment, and the compiler around a task.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Cursor};
+
+use aigo_compiler::{Compiled, Sources, compile};
+
+use super::page::Page;
+
+const ROLES: [(&str, &str); 3] = [
+    ("assistant", "{scripted: [{say: Certainly.}]}"),
+    ("user", "{scripted: [{say: And then?}]}"),
+    ("judge", "{scripted: [{verdict: {evidence: [], reason: It is well., score: 5}}]}"),
+];
+
+/// The fields that fragments may read; two samples, of which only one has `note`.
+const SAMPLES: &str = "  samples:
+    - {id: one, plan: Pro, goal: add seats, persona: terse, seats: 3, limit: 2.5, names: [Ada, Alan], note: hurried}
+    - {id: two, plan: Team, goal: see the invoice, persona: confused, seats: 5, limit: 4, names: [Grace]}
+";
+
+/// A whole task around a fragment of a kind.
+pub(super) fn task(kind: &str, text: &str) -> String {
+    if kind == "task" {
+        return text.to_owned();
+    }
+    let part = |name: &str, usual: &str| if kind == name { indented(text) } else { usual.to_owned() };
+    let models = if kind == "rule" {
+        format!("  assistant:\n    scripted:\n{}", indented(&indented(&indented(text))))
+    } else {
+        part("model", "")
+    };
+    let rest = ROLES.iter().filter(|(role, _)| !models.lines().any(|line| line.starts_with(&format!("  {role}:"))));
+    let roles = rest.map(|(role, player)| format!("  {role}: {player}\n")).collect::<Vec<_>>().concat();
+    let steps = part("step", "  - generate\n");
+    let scorers = part("scorer", "");
+    let gates = if kind == "gate" { format!("gates:\n{}", indented(text)) } else { String::new() };
+    let top = if kind == "top" { text } else { "" };
+    format!(
+        "aigo: 1\nname: example\n{top}models:\n{models}{roles}dataset:\n{}solvers:\n  - user: Hello\n{steps}scorers:\n{scorers}  \
+         - {{name: polite, check: {{not_contains: nonsense}}}}\n  - {{name: helpful, judge: {{rubric: It helps.}}}}\n{gates}",
+        part("dataset", SAMPLES)
+    )
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
+}
+
+/// The files that a page has: its `jsonl` blocks by name.
+struct Files(BTreeMap<String, String>);
+
+impl Sources for Files {
+    fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        let text = self.0.get(path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
+        Ok(Box::new(Cursor::new(text.clone().into_bytes())))
+    }
+}
+
+/// A finding: its code, its line and the whole of it.
+pub(super) struct Finding {
+    pub(super) code: &'static str,
+    pub(super) line: Option<usize>,
+    text: String,
+}
+
+pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
+    let named = page.blocks.iter().filter(|block| block.is("jsonl"));
+    let files = named.filter_map(|block| Some((block.words.get(1)?.clone(), block.text.clone()))).collect();
+    compile("task.yaml", bytes, &Files(files))
+}
+
+pub(super) fn findings_of(compiled: &Compiled) -> Vec<Finding> {
+    let all = compiled.diagnostics.iter();
+    all.map(|found| Finding {
+        code: found.row.code,
+        line: found.span.map(|span| compiled.sources.position(span).line),
+        text: found.concise(&compiled.sources),
+    })
+    .collect()
+}
+
+pub(super) fn findings(task: &str, page: &Page) -> Vec<Finding> {
+    findings_of(&compiled(task.as_bytes(), page))
+}
+
+pub(super) fn shown(found: &[Finding]) -> String {
+    found.iter().map(|finding| finding.text.clone()).collect::<Vec<_>>().join("\n")
+}
