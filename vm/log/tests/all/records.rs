@@ -1,8 +1,6 @@
 //! Every record comes back from its line, whatever its texts hold, and no line can drive a terminal.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-mod sample;
-
 use aigo_ir::key::Key;
 use aigo_ir::text::is_dangerous;
 use aigo_ir::value::Value;
@@ -10,6 +8,8 @@ use aigo_log::{Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Record, Resume
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+
+use crate::sample;
 
 /// Texts as hostile as they come: escapes, separators, bidirectional controls, NUL, quotes, emoji, and what looks like a line.
 fn text() -> impl Strategy<Value = String> {
