@@ -52,7 +52,7 @@ pub struct Lane {
     pub conversation: Arc<Conversation>,
     /// The map whose item it is; its end is the end of the lane.
     pub(crate) item_of: Option<NodeId>,
-    /// The last node with two ways out that it passed, and the way it took.
+    /// The last node with two ways out, and the way it took, at which the conversation could still come to its regular end.
     pub(crate) last_fork: Option<(NodeId, aigo_ir::node::Port)>,
     /// The scores that it passed, by node: what a later look at the graph needs.
     pub(crate) passed: Vec<NodeId>,

@@ -119,7 +119,8 @@ impl<'s> Stepper<'s> {
 
     /// Moves along an edge. Gives the end of the lane where the edge ends a map's item.
     fn follow(&mut self, port: Port) -> Result<Option<Effect>, String> {
-        if self.placed()?.node.ports().len() > 1 {
+        // What follows the fork at which an early ending was decided, such as the class of a fault, decides nothing more.
+        if self.placed()?.node.ports().len() > 1 && self.linked.goes_on(self.lane.graph, self.lane.cursor) {
             self.lane.last_fork = Some((self.lane.cursor, port));
         }
         let mut port = port;
