@@ -1,5 +1,6 @@
 //! What suites share: the binary, folders of their own, runs of commands, tasks from fixtures, logs.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -92,6 +93,20 @@ impl Started {
     /// Waits for its end.
     pub(crate) fn wait(mut self) -> Ran {
         Ran::from(self.0.take().expect("it runs").wait_with_output().expect("it ends"))
+    }
+
+    /// Waits until it says something on standard error, does what is to be done then, and waits for its end.
+    pub(crate) fn wait_after_note(mut self, note: &str, then: impl FnOnce()) -> Ran {
+        let mut child = self.0.take().expect("it runs");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut seen = String::new();
+        while !seen.contains(note) {
+            assert!(lines.read_line(&mut seen).expect("it says text") > 0, "it ends without `{note}`: {seen}");
+        }
+        then();
+        lines.read_to_string(&mut seen).expect("it says text");
+        let ran = Ran::from(child.wait_with_output().expect("it ends"));
+        Ran { err: seen, ..ran }
     }
 
     /// Its number in the system.
