@@ -45,6 +45,11 @@ pub(crate) fn replay(args: &ReplayArgs) -> u8 {
             out::error(&format!("the digest is {digest}, and the log says {}", end.digest));
             return exit::DIFFERS;
         }
+        // Codes of results follow from the results; those of interruptions and faults do not.
+        Some(end) if (0..=4).contains(&end.exit) && end.exit != summary.exit => {
+            out::error(&format!("the exit code is {}, and the log says {}", summary.exit, end.exit));
+            return exit::DIFFERS;
+        }
         Some(_) if replayed.divergences.is_empty() => out::note("replayed: the same digest"),
         Some(_) => {}
     }

@@ -47,10 +47,25 @@ fn key() -> impl Strategy<Value = Key> {
 fn run() -> impl Strategy<Value = Record> {
     let texts = (text(), text(), text(), text());
     let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
-    (texts, rest, option::of(text()), option::of(text())).prop_map(|(texts, rest, task, root)| {
-        let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
-        Record::Run(Run { format: FORMAT, flags, id, aigo, engines, program, hash, dataset, seed, task, root })
-    })
+    (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text())).prop_map(
+        |(texts, rest, trials, task, root)| {
+            let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
+            Record::Run(Run {
+                format: FORMAT,
+                flags,
+                id,
+                aigo,
+                engines,
+                program,
+                hash,
+                dataset,
+                seed,
+                trials,
+                task,
+                root,
+            })
+        },
+    )
 }
 
 fn got() -> impl Strategy<Value = Record> {
