@@ -2,6 +2,7 @@
 
 use aigo_log::Log;
 use aigo_vm::RunError;
+use aigo_vm::error::DIVERGED;
 
 use super::drive;
 use crate::args::ReplayArgs;
@@ -34,7 +35,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> u8 {
     let recorded_exit = log.end().map_or(summary.exit, |end| end.exit);
     drive::report(&summary, &log.header().id, &digest, recorded_exit, args.format);
     for divergence in replayed.divergences.iter().take(SHOWN) {
-        out::error(&format!("[R0104] {divergence}"));
+        out::error(&format!("[{}] {divergence}", DIVERGED.code));
     }
     if replayed.divergences.len() > SHOWN {
         out::error(&format!("… and {} more differences", replayed.divergences.len() - SHOWN));
