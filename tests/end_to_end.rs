@@ -1,1 +1,7 @@
-//! To come.
+//! The binary from outside: what a person types, what comes back, what lies on the disk after.
+
+mod exits;
+mod faults;
+mod quickstart;
+mod resume;
+mod spine;

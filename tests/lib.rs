@@ -1,1 +1,3 @@
-//! Nothing: the suites are in `main.rs`.
+//! What the suites and the examples share: the mock of a chat-completions server. The suites themselves are in `main.rs`.
+
+pub mod mock;

@@ -46,7 +46,7 @@ pub struct Replayed {
     pub report: Report,
     /// Its digest, over the trials that ended.
     pub digest: Key,
-    /// Trials that have no end in the log.
+    /// Trials that have no end in the log, those that never began with them.
     pub open: u64,
     /// The first difference of each trial that has one.
     pub divergences: Vec<Divergence>,
@@ -93,7 +93,8 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
             Ok(outcome) => {
                 let leaf = outcome::leaf(&outcome);
                 match &logged.close {
-                    Some(close) if close.leaf != leaf.leaf => {
+                    // The scores beside the leaf are compared as well: people and tools read those, and not the hash.
+                    Some(close) if *close != outcome::close(close.trial, &outcome) => {
                         replayed.divergences.push(diverged(None, differs(&outcome, close)));
                     }
                     // A trial that was cut off between its last answer and its end has ended all the same.
@@ -115,6 +116,9 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
             }
         }
     }
+    // Trials that never began are in no record but the header's count.
+    let begun = leaves.len() as u64 + replayed.open;
+    replayed.open += log.header().trials.unwrap_or_default().saturating_sub(begun);
     replayed.report.add_open(replayed.open);
     let dataset = Key::from_hex(&log.header().dataset).unwrap_or(Key([0; 32]));
     replayed.digest = digest(&linked.hash, &dataset, leaves);

@@ -57,6 +57,9 @@ fn write_run(out: &mut Object, run: &Run) {
     out.raw("hash", &format!("\"{}\"", run.hash));
     out.str("dataset", &run.dataset);
     out.number("seed", run.seed);
+    if let Some(trials) = run.trials {
+        out.number("trials", trials);
+    }
     out.maybe_str("task", run.task.as_deref());
     out.maybe_str("root", run.root.as_deref());
 }

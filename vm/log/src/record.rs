@@ -52,6 +52,9 @@ pub struct Run {
     pub dataset: String,
     /// The seed of all seeded choices.
     pub seed: u64,
+    /// How many trials the run has: samples times epochs. Those that never began are open.
+    #[serde(default)]
+    pub trials: Option<u64>,
     /// The task's path, as it was given.
     #[serde(default)]
     pub task: Option<String>,

@@ -2,6 +2,7 @@
 
 use aigo_log::Log;
 use aigo_vm::RunError;
+use aigo_vm::error::DIVERGED;
 
 use super::drive;
 use crate::args::ReplayArgs;
@@ -34,7 +35,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> u8 {
     let recorded_exit = log.end().map_or(summary.exit, |end| end.exit);
     drive::report(&summary, &log.header().id, &digest, recorded_exit, args.format);
     for divergence in replayed.divergences.iter().take(SHOWN) {
-        out::error(&format!("[R0104] {divergence}"));
+        out::error(&format!("[{}] {divergence}", DIVERGED.code));
     }
     if replayed.divergences.len() > SHOWN {
         out::error(&format!("… and {} more differences", replayed.divergences.len() - SHOWN));
@@ -43,6 +44,11 @@ pub(crate) fn replay(args: &ReplayArgs) -> u8 {
         None => out::note("the run has not ended: `aigo resume` goes on with it"),
         Some(end) if end.digest.to_string() != digest => {
             out::error(&format!("the digest is {digest}, and the log says {}", end.digest));
+            return exit::DIFFERS;
+        }
+        // Codes of results follow from the results; those of interruptions and faults do not.
+        Some(end) if (0..=4).contains(&end.exit) && end.exit != summary.exit => {
+            out::error(&format!("the exit code is {}, and the log says {}", summary.exit, end.exit));
             return exit::DIFFERS;
         }
         Some(_) if replayed.divergences.is_empty() => out::note("replayed: the same digest"),

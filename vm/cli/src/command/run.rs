@@ -96,6 +96,7 @@ fn header(task: &Task, linked: &Linked, id: &str) -> Run {
         hash: linked.hash,
         dataset: task.dataset.hash.to_string(),
         seed: task.program.seed,
+        trials: Some(task.dataset.count as u64 * u64::from(task.program.epochs)),
         // As it was given: a log that is handed on tells nothing of the machine it was made on.
         task: Some(task.path.display().to_string()),
         root: None,

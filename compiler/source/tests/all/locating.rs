@@ -1,11 +1,11 @@
 //! Each decoded character of each scalar is found in the file, exactly.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-mod documents;
-
 use aigo_ir::span::FileId;
 use aigo_source::{Kind, NodeRef, Style, parse};
 use proptest::prelude::*;
+
+use crate::documents;
 
 /// All scalars of a tree, keys included.
 fn scalars<'t>(node: NodeRef<'t>, out: &mut Vec<NodeRef<'t>>) {

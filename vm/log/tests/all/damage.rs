@@ -1,12 +1,11 @@
 //! Logs that were cut, flipped, spliced: each is read, or refused with the place, and no durable line is lost silently.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
 
-mod sample;
-
 use std::io::Cursor;
 
 use aigo_log::{Durability, Journal, Log, LogError, Record, State, Trial, encode};
-use sample::{ask, close, durable, end, got, header, log, open, resumed, small};
+
+use crate::sample::{ask, close, durable, end, got, header, log, open, resumed, small};
 
 fn read(bytes: &[u8]) -> Result<Log, LogError> {
     Log::read("test", Cursor::new(bytes.to_vec()))

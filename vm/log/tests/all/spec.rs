@@ -7,7 +7,7 @@ use aigo_ir::diagnostic::Severity;
 use aigo_ir::key::Key;
 use aigo_log::{Leaf, Log, ROWS, State, digest};
 
-const SPEC: &str = include_str!("../../../spec/log.md");
+const SPEC: &str = include_str!("../../../../spec/log.md");
 
 /// The text of the first block of a kind.
 fn block(fence: &str) -> &'static str {

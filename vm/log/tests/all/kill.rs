@@ -1,8 +1,6 @@
 //! Processes that are killed while they write: what they had heard to be durable is in the log, and the next one goes on.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
 
-mod sample;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use aigo_log::{Durability, Journal, Log, Record};
-use sample::{ask, got, header, open};
+
+use crate::sample::{ask, got, header, open};
 
 const FOLDER: &str = "AIGO_LOG_KILL_TEST";
 const THREADS: u64 = 8;
@@ -48,7 +47,7 @@ fn child() {
 /// Runs the child until it has acknowledged `acks` answers, kills it, and gives all that it said until then.
 fn killed_after(folder: &Path, acks: usize) -> Vec<(u64, u64, String)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "kill::child", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

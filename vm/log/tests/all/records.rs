@@ -1,8 +1,6 @@
 //! Every record comes back from its line, whatever its texts hold, and no line can drive a terminal.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-mod sample;
-
 use aigo_ir::key::Key;
 use aigo_ir::text::is_dangerous;
 use aigo_ir::value::Value;
@@ -10,6 +8,8 @@ use aigo_log::{Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Record, Resume
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+
+use crate::sample;
 
 /// Texts as hostile as they come: escapes, separators, bidirectional controls, NUL, quotes, emoji, and what looks like a line.
 fn text() -> impl Strategy<Value = String> {
@@ -47,10 +47,25 @@ fn key() -> impl Strategy<Value = Key> {
 fn run() -> impl Strategy<Value = Record> {
     let texts = (text(), text(), text(), text());
     let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
-    (texts, rest, option::of(text()), option::of(text())).prop_map(|(texts, rest, task, root)| {
-        let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
-        Record::Run(Run { format: FORMAT, flags, id, aigo, engines, program, hash, dataset, seed, task, root })
-    })
+    (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text())).prop_map(
+        |(texts, rest, trials, task, root)| {
+            let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
+            Record::Run(Run {
+                format: FORMAT,
+                flags,
+                id,
+                aigo,
+                engines,
+                program,
+                hash,
+                dataset,
+                seed,
+                trials,
+                task,
+                root,
+            })
+        },
+    )
 }
 
 fn got() -> impl Strategy<Value = Record> {

@@ -8,8 +8,6 @@
 //! * In a block scalar without indentation, a line that starts with `#` is text here and a comment there.
 //! * Merge keys are expanded here; there, `apply_merge` does it, also for a quoted `<<`.
 
-mod documents;
-
 use aigo_ir::diagnostic::Severity;
 use aigo_ir::span::FileId;
 use aigo_ir::value::Value;
@@ -18,6 +16,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_yaml::Value as Theirs;
+
+use crate::documents;
 
 fn accepted(parsed: &Parsed) -> bool {
     parsed.diagnostics.iter().all(|d| d.row.severity == Severity::Warning)

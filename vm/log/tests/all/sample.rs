@@ -16,6 +16,7 @@ pub(crate) fn header() -> Run {
         hash: Key([1; 32]),
         dataset: "d".to_owned(),
         seed: u64::MAX,
+        trials: None,
         task: None,
         root: None,
     }

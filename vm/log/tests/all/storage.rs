@@ -1,8 +1,6 @@
 //! The journal on a disk that loses, reorders, tears and refuses: what `commit` acknowledged is in the log.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
 
-mod sample;
-
 use std::collections::BTreeSet;
 use std::io::{self, Cursor, ErrorKind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,7 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use aigo_log::{Durability, Journal, Log, LogError, Storage};
 use proptest::prelude::*;
-use sample::{ask, got, header, open};
+
+use crate::sample::{self, ask, got, header, open};
 
 /// Blocks are small, so that lines are torn at many places.
 const BLOCK: usize = 16;

@@ -1,0 +1,8 @@
+//! The crate's integration tests, in one binary: each links once.
+
+mod datasets;
+mod documents;
+mod locating;
+mod oracle;
+mod reading;
+mod recovering;

@@ -1,0 +1,8 @@
+//! The crate's integration tests, in one binary: each links once.
+
+mod damage;
+mod kill;
+mod records;
+mod sample;
+mod spec;
+mod storage;
