@@ -33,7 +33,8 @@ pub(crate) fn check(resolved: &Resolved, profile: &Profile, sources: &SourceMap,
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
     checker.names.insert("scorer", Type::Str);
     checker.names.insert("judged", Type::Int);
-    let roles = task.models.iter().map(|model| checker.role(model)).collect();
+    let judges: Vec<&str> = task.scorers.iter().filter_map(judge_of).collect();
+    let roles = task.models.iter().map(|model| checker.role(model, &judges)).collect();
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),
         seed: task.seed.unwrap_or(0),
@@ -237,10 +238,10 @@ impl Checker<'_> {
         Scorer { name, method, pass: scorer.pass, over: scorer.over, origin: Origin::at(scorer.span) }
     }
 
-    fn role(&mut self, model: &ast::Model) -> Role {
+    fn role(&mut self, model: &ast::Model, judges: &[&str]) -> Role {
         let player = match &model.player {
             ast::Player::Scripted(rules) => Player::Scripted(rules.iter().filter_map(|rule| self.rule(rule)).collect()),
-            ast::Player::Chat(chat) => Player::Chat(chat_model(&model.role.value, chat)),
+            ast::Player::Chat(chat) => Player::Chat(chat_model(chat, judges.contains(&model.role.value.as_str()))),
         };
         Role { name: model.role.value.as_str().into(), player }
     }
@@ -269,11 +270,19 @@ impl Checker<'_> {
     }
 }
 
+/// The role that judges for a scorer.
+fn judge_of(scorer: &ast::Scorer) -> Option<&str> {
+    match &scorer.method {
+        ast::Method::Judge(judge) => Some(judge.model.as_ref().map_or(JUDGE, |model| model.value.as_str())),
+        ast::Method::Check(_) => None,
+    }
+}
+
 /// A judge draws as little as it can unless the task says otherwise; nothing else is filled in.
-fn chat_model(role: &str, chat: &ast::Chat) -> ChatModel {
+fn chat_model(chat: &ast::Chat, judges: bool) -> ChatModel {
     let mut parameters: Vec<(Arc<str>, Value)> =
         chat.parameters.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect();
-    if role == JUDGE && !parameters.iter().any(|(name, _)| &**name == "temperature") {
+    if judges && !parameters.iter().any(|(name, _)| &**name == "temperature") {
         parameters.insert(0, ("temperature".into(), Value::Int(0)));
     }
     ChatModel {

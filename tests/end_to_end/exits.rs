@@ -81,7 +81,7 @@ fn a_task_with_errors_is_3_and_every_error_is_told_at_its_place() {
         "spine",
         &[
             ("until: turn >= 6", "until: turn >= nope"),
-            ("      - generate\n  - generate:", "      - genrate\n  - generate:"),
+            ("      - generate\n      else:", "      - genrate\n      else:"),
         ],
     );
     let ran = run(&folder, &["check", "--format", "concise", "task.yaml"]);

@@ -149,7 +149,7 @@ fn a_key_that_is_not_set_is_told_before_anything_is_asked() {
 }
 
 #[test]
-fn a_limit_of_calls_leaves_samples_open_and_a_raised_one_is_another_program() {
+fn a_limit_of_calls_leaves_samples_open_and_a_raised_one_lets_the_run_go_on() {
     let setting = setting("fault_limit", Vec::new());
     let path = setting.folder.join("task.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -166,10 +166,16 @@ fn a_limit_of_calls_leaves_samples_open_and_a_raised_one_is_another_program() {
     let again = setting.resume();
     assert_eq!((again.code, setting.mock.arrivals().len()), (4, 4), "{}", again.err);
 
+    // Any other part of the task is another program, and the run is left as it is.
     let log = std::fs::read(run_path.join("log.jsonl")).unwrap();
-    std::fs::write(&path, format!("{text}\nlimits: {{calls: 40}}\n")).unwrap();
+    std::fs::write(&path, format!("{text}\nseed: 7\nlimits: {{calls: 40}}\n")).unwrap();
     let refused = setting.resume();
     assert_eq!(refused.code, 3, "{}", refused.err);
     assert!(refused.err.contains("[R0106]") && refused.err.contains("begin a new run"), "{}", refused.err);
-    assert_eq!(std::fs::read(run_path.join("log.jsonl")).unwrap(), log, "a run that is refused is left as it is");
+    assert_eq!(std::fs::read(run_path.join("log.jsonl")).unwrap(), log);
+
+    std::fs::write(&path, format!("{text}\nlimits: {{calls: 40}}\n")).unwrap();
+    let through = setting.resume();
+    assert_eq!((setting.counts(&through, "scored"), setting.counts(&through, "open")), (5, 0), "{}", through.err);
+    assert_replays(&setting.folder, &run_path, &through);
 }

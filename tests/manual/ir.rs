@@ -25,7 +25,7 @@ fn program(part: &str, text: &str) -> String {
     let rule = is("role", "rule say=\"Certainly.\"\n");
     let score = is(
         "score",
-        "slot \"v\" type=\"verdict\"\nn0 \"check\" check contains=\"x\" text=\"last.text\" turn=\"turn\" into=\"v\" next=n1\n\
+        "slot \"v\" type=\"verdict\"\nn0 \"check\" check contains=\"x\" text=\"last.text\" author=\"assistant\" turn=\"turn\" into=\"v\" next=n1\n\
          n1 \"score\" score scorer=\"helpful\" from=\"v\" next=n2\nn2 \"end\" exit completed\n",
     );
     format!(
@@ -274,7 +274,7 @@ fn the_example_compiles_to_its_program_and_runs_to_its_hashes() {
     assert!(trial.answer(ask.lane, answer).is_empty());
     let leaf = trial.outcome().expect("it has ended").leaf();
     let digest =
-        aigo_log::digest(&program_hash, &dataset_hash, [aigo_log::Leaf { sample: key.clone(), epoch: 1, leaf }]);
+        aigo_log::digest(&program_hash, &dataset_hash, [aigo_log::Leaf { sample: &key, epoch: 1, leaf }].into_iter());
     let made = [program_hash, dataset_hash, content, answer_hash, leaf, digest].map(|hash| hash.to_string());
     let names = ["program", "dataset", "content", "answer", "leaf", "digest"];
     for (name, made) in names.into_iter().zip(made).chain([("sample", key)]) {

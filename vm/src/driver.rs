@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Ask as AskRecord, End, Journal, Leaf, Open, Record, digest};
+use aigo_log::{Ask as AskRecord, End, Journal, Open, Record};
 use aigo_machine::{Answer, Ask, LaneId, Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::Report;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -153,7 +153,7 @@ async fn run_trials(
     if let Some(error) = failed {
         return Err(error);
     }
-    let digest = digest(&context.linked.hash, &settings.dataset, folded.leaves);
+    let digest = outcome::digest(&context.linked.hash, &settings.dataset, &folded.report);
     Ok(Finished {
         report: folded.report,
         digest,
@@ -189,25 +189,23 @@ fn time_limit(context: &Arc<Context>) -> Option<tokio::task::JoinHandle<()>> {
 
 /// How a trial's task ended.
 enum Ended {
-    Outcome(Box<Outcome>),
+    Outcome(Box<Outcome>, Key),
     Open(Option<String>),
 }
 
 struct Folded {
     report: Report,
-    leaves: Vec<Leaf>,
     open: u64,
     open_reason: Option<String>,
 }
 
 async fn fold(program: Arc<aigo_ir::program::Program>, mut receiver: mpsc::Receiver<Ended>) -> Folded {
     let report = Report::new(Arc::clone(&program));
-    let mut folded = Folded { report, leaves: Vec::new(), open: 0, open_reason: None };
+    let mut folded = Folded { report, open: 0, open_reason: None };
     while let Some(ended) = receiver.recv().await {
         match ended {
-            Ended::Outcome(outcome) => {
-                folded.leaves.push(outcome::leaf(&outcome));
-                folded.report.add(outcome::report(&program, &outcome));
+            Ended::Outcome(outcome, leaf) => {
+                folded.report.add(outcome::report(&program, &outcome, leaf));
             }
             Ended::Open(reason) => {
                 folded.open += 1;
@@ -243,10 +241,11 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
         return Ended::Open(reason);
     }
     let Some(outcome) = trial.outcome() else { return Ended::Open(Some("the trial does not end".to_owned())) };
-    if !closed && let Err(error) = context.journal.append(&Record::Close(outcome::close(number, &outcome))) {
+    let leaf = outcome.leaf();
+    if !closed && let Err(error) = context.journal.append(&Record::Close(outcome::close(number, &outcome, leaf))) {
         context.stop.stop(StopReason::Log(error));
     }
-    Ended::Outcome(Box::new(outcome))
+    Ended::Outcome(Box::new(outcome), leaf)
 }
 
 /// Answers what a trial asks until it asks nothing more. One ask alone is answered here; several, each in a task of its own.

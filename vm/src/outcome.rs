@@ -1,15 +1,16 @@
 //! From what the machine says to what the log and the report take.
 
+use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::program::Program;
 use aigo_ir::value::Value;
 use aigo_log::{Close, Got, Leaf, Score};
 use aigo_machine::{Answer, Outcome, ToolCall, Usage};
-use aigo_report::{Scored, TrialReport};
+use aigo_report::{Report, Scored, TrialReport};
 use std::sync::Arc;
 
 /// The record of a trial's end.
-pub(crate) fn close(trial: u64, outcome: &Outcome) -> Close {
+pub(crate) fn close(trial: u64, outcome: &Outcome, leaf: Key) -> Close {
     let scores = outcome.scores.iter().map(|row| Score {
         scorer: row.scorer.to_string(),
         turn: row.turn,
@@ -17,16 +18,17 @@ pub(crate) fn close(trial: u64, outcome: &Outcome) -> Close {
         value: row.verdict.value.clone(),
         pass: row.verdict.pass,
     });
-    Close { trial, ending: outcome.ending.word().to_owned(), leaf: outcome.leaf(), scores: scores.collect() }
+    Close { trial, ending: outcome.ending.word().to_owned(), leaf, scores: scores.collect() }
 }
 
-/// The trial's part of the digest.
-pub(crate) fn leaf(outcome: &Outcome) -> Leaf {
-    Leaf { sample: outcome.sample.key.to_string(), epoch: outcome.sample.epoch, leaf: outcome.leaf() }
+/// The digest of what was folded.
+pub(crate) fn digest(program: &Key, dataset: &Key, report: &Report) -> Key {
+    let leaves = report.leaves().map(|(sample, epoch, leaf)| Leaf { sample, epoch, leaf });
+    aigo_log::digest(program, dataset, leaves)
 }
 
 /// What the report takes.
-pub(crate) fn report(program: &Program, outcome: &Outcome) -> TrialReport {
+pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
     let place = |name: &str| program.scorers.iter().position(|scorer| &*scorer.name == name);
     let scores = outcome
         .scores
@@ -40,6 +42,7 @@ pub(crate) fn report(program: &Program, outcome: &Outcome) -> TrialReport {
         conversation: Arc::<Conversation>::clone(&outcome.conversation),
         scores: scores.collect(),
         calls: outcome.calls.iter().map(|call| Arc::clone(&call.role)).collect(),
+        leaf,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aigo_ir::key::Key;
 use aigo_ir::read;
-use aigo_log::{Leaf, Log, digest};
+use aigo_log::Log;
 use aigo_machine::{Linked, Outcome, Position, Trial};
 use aigo_report::Report;
 
@@ -78,7 +78,7 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
         divergences: Vec::new(),
         unanswered: 0,
     };
-    let mut leaves: Vec<Leaf> = Vec::new();
+    let mut ended: u64 = 0;
     for trial in log.trials() {
         let logged = trial?;
         let (sample, recorded) = recorded_trial(&logged);
@@ -91,17 +91,17 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
         };
         match again(&linked, &sample, &recorded) {
             Ok(outcome) => {
-                let leaf = outcome::leaf(&outcome);
+                let leaf = outcome.leaf();
                 match &logged.close {
                     // The scores beside the leaf are compared as well: people and tools read those, and not the hash.
-                    Some(close) if *close != outcome::close(close.trial, &outcome) => {
-                        replayed.divergences.push(diverged(None, differs(&outcome, close)));
+                    Some(close) if *close != outcome::close(close.trial, &outcome, leaf) => {
+                        replayed.divergences.push(diverged(None, differs(&outcome, close, leaf)));
                     }
                     // A trial that was cut off between its last answer and its end has ended all the same.
                     _ => {}
                 }
-                replayed.report.add(outcome::report(&linked.program, &outcome));
-                leaves.push(leaf);
+                replayed.report.add(outcome::report(&linked.program, &outcome, leaf));
+                ended += 1;
             }
             Err(Missing::Answer(position)) => {
                 if logged.close.is_some() {
@@ -117,11 +117,11 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
         }
     }
     // Trials that never began are in no record but the header's count.
-    let begun = leaves.len() as u64 + replayed.open;
+    let begun = ended + replayed.open;
     replayed.open += log.header().trials.unwrap_or_default().saturating_sub(begun);
     replayed.report.add_open(replayed.open);
     let dataset = Key::from_hex(&log.header().dataset).unwrap_or(Key([0; 32]));
-    replayed.digest = digest(&linked.hash, &dataset, leaves);
+    replayed.digest = outcome::digest(&linked.hash, &dataset, &replayed.report);
     Ok(replayed)
 }
 
@@ -153,11 +153,11 @@ fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Re
     })
 }
 
-fn differs(outcome: &Outcome, close: &aigo_log::Close) -> String {
+fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> String {
     if outcome.ending.word() != close.ending {
         return format!("it ends as `{}`, and was recorded as `{}`", outcome.ending.word(), close.ending);
     }
-    let recomputed = outcome::close(close.trial, outcome).scores;
+    let recomputed = outcome::close(close.trial, outcome, leaf).scores;
     let pairs = recomputed.iter().zip(&close.scores);
     match pairs.into_iter().find(|(a, b)| a != b) {
         Some((now, then)) => {

@@ -191,6 +191,15 @@ impl Conversation {
     }
 }
 
+/// The label of the first thing that a role says in a turn: `6u`, `6a`, `6:critic`.
+pub fn label(turn: u32, role: &str) -> String {
+    match role {
+        USER => format!("{turn}u"),
+        ASSISTANT => format!("{turn}a"),
+        other => format!("{turn}:{other}"),
+    }
+}
+
 /// A fence for a text that must be told from instructions: 16 hexadecimal digits of a hash of the sample's key, hashed
 /// again until they do not occur in the text. The writer of the text does not know them; every run has the same.
 pub fn fence(sample: &str, text: &str) -> String {

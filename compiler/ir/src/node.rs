@@ -260,6 +260,8 @@ pub enum Node {
         wanted: Template,
         /// The text.
         text: Expr,
+        /// The role that said it, for evidence.
+        author: Arc<str>,
         /// The turn that the text is from, for evidence.
         turn: Expr,
         /// The slot of the verdict.

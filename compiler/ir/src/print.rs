@@ -15,9 +15,14 @@ use crate::verdict::Scale;
 /// The version of the text form.
 pub const VERSION: u32 = 1;
 
-/// The text without comments: what the program hash is of.
+/// The text without comments.
 pub fn print(program: &Program) -> String {
     Printer { out: String::new(), sources: None }.program(program)
+}
+
+/// The text without comments and the run's limits.
+pub(crate) fn print_without_limits(program: &Program) -> String {
+    print(&Program { limits: Limits::default(), ..program.clone() })
 }
 
 /// The text with the line of the task behind each node.
@@ -240,14 +245,7 @@ fn node(node: &Node, line: &mut Line) {
     match node {
         Node::Append { author, audience, said } => {
             line.pair("author", author);
-            if let Some(audience) = audience {
-                line.pair("for", audience);
-            }
-            match said {
-                Said::Template(template) => line.pair("say", &template.source),
-                Said::Text(expr) => line.pair("text", &expr.to_string()),
-                Said::Reply(slot) => line.pair("reply", slot),
-            };
+            append(audience.as_deref(), said, line);
         }
         Node::Generate { role, view: shown, schema: wanted, tools, into } => {
             line.pair("role", role);
@@ -284,9 +282,10 @@ fn node(node: &Node, line: &mut Line) {
             schema(wanted, line);
             line.pair("into", into);
         }
-        Node::Check { kind, negated, wanted, text, turn, into } => {
+        Node::Check { kind, negated, wanted, text, author, turn, into } => {
             line.pair(kind.word_of(*negated), &wanted.source)
                 .pair("text", &text.to_string())
+                .pair("author", author)
                 .pair("turn", &turn.to_string())
                 .pair("into", into);
         }
@@ -307,6 +306,17 @@ fn node(node: &Node, line: &mut Line) {
             line.word(ending.word());
         }
     }
+}
+
+fn append(audience: Option<&str>, said: &Said, line: &mut Line) {
+    if let Some(audience) = audience {
+        line.pair("for", audience);
+    }
+    match said {
+        Said::Template(template) => line.pair("say", &template.source),
+        Said::Text(expr) => line.pair("text", &expr.to_string()),
+        Said::Reply(slot) => line.pair("reply", slot),
+    };
 }
 
 fn view(view: &View, line: &mut Line) {

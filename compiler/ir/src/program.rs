@@ -240,9 +240,11 @@ impl Program {
         Ok(engine)
     }
 
-    /// The program's identity: a hash of its text form without comments. Names of files, descriptions and tags are not in it.
+    /// The program's identity: a hash of its text form without comments and without the run's limits. Names of files,
+    /// descriptions and tags are not in it. A limit changes no answer and no score, only when a run stops; so a run that was
+    /// stopped by one can be resumed under a higher one.
     pub fn hash(&self) -> Key {
-        KeyWriter::new("aigo.program.1").str(&crate::print::print(self)).finish()
+        KeyWriter::new("aigo.program.1").str(&crate::print::print_without_limits(self)).finish()
     }
 }
 

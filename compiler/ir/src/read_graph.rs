@@ -223,7 +223,8 @@ fn check(line: &mut Cursor<'_>) -> Read<Node> {
             if let Some(wanted) = line.text_of(&format!("{prefix}{}", kind.word()))? {
                 let wanted = Template::new(wanted);
                 let (text, turn) = (needed_expr(line, "text")?, needed_expr(line, "turn")?);
-                return Ok(Node::Check { kind, negated, wanted, text, turn, into: line.needed_text("into")?.into() });
+                let (author, into) = (line.needed_text("author")?.into(), line.needed_text("into")?.into());
+                return Ok(Node::Check { kind, negated, wanted, text, author, turn, into });
             }
         }
     }

@@ -99,7 +99,8 @@ impl Lower {
         };
         let text = Expr::call(Function::SaidIn, vec![turn.clone(), Expr::literal(Value::Str(check.who.clone()))]);
         let (kind, negated) = check.kind;
-        let node = Node::Check { kind, negated, wanted: check.wanted.clone(), text, turn, into };
+        let (wanted, author) = (check.wanted.clone(), check.who.clone());
+        let node = Node::Check { kind, negated, wanted, text, author, turn, into };
         self.flow.add(node, "check", check.origin);
     }
 

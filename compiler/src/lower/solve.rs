@@ -183,18 +183,18 @@ impl Lower<'_> {
         self.flow.replace(vec![(ask, Port::Ok)]);
         let append = Node::Append { author: role.into(), audience: None, said: Said::Reply(into.clone()) };
         self.flow.add(append, &format!("{path}/append"), origin);
-        self.expect(step, &into, path);
+        self.expect(step, role, &into, path);
     }
 
     /// A verdict per expectation; all are evaluated before the conversation is stopped.
-    fn expect(&mut self, step: &Step, reply: &Arc<str>, path: &str) {
+    fn expect(&mut self, step: &Step, author: &str, reply: &Arc<str>, path: &str) {
         let stops = step.stop_on_fail && !step.expect.is_empty();
         if stops {
             self.bind(HELD, Type::Bool, Expr::literal(true), &format!("{path}/held"), step.origin);
         }
         for check in &step.expect {
             let path = self.flow.path(&format!("{path}/expect"));
-            self.check(check, Expr::path(reply, "text"), &path);
+            self.check(check, author, Expr::path(reply, "text"), &path);
             if stops {
                 let pass = Expr::compare(Comparison::Equal, Expr::path(EXPECTED, "pass"), Expr::literal(true));
                 let both = Expr::new(Kind::And(Box::new(Expr::name(HELD)), Box::new(pass)));
@@ -208,11 +208,12 @@ impl Lower<'_> {
         }
     }
 
-    fn check(&mut self, check: &Check, text: Expr, path: &str) {
+    fn check(&mut self, check: &Check, author: &str, text: Expr, path: &str) {
         let into = self.flow.builder.slot(EXPECTED, Type::Verdict);
         let (kind, negated) = check.kind;
         let wanted = check.wanted.clone();
-        let node = Node::Check { kind, negated, wanted, text, turn: Expr::name("turn"), into: into.clone() };
+        let (author, turn) = (author.into(), Expr::name("turn"));
+        let node = Node::Check { kind, negated, wanted, text, author, turn, into: into.clone() };
         self.flow.add(node, path, check.origin);
         let unit = Unit::Turn(Expr::name("turn"));
         self.flow.add(

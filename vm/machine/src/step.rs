@@ -7,7 +7,7 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::message::MessageKind;
+use aigo_ir::message::{MessageKind, label};
 use aigo_ir::node::{Bound, Jump, Node, Port, Said, Unit};
 use aigo_ir::program::{Player, Scorer};
 use aigo_ir::reduce;
@@ -169,9 +169,9 @@ impl<'s> Stepper<'s> {
                 Ok(Next::Follow(Port::Next))
             }
             Node::Parse { from, schema, into } => self.parse(from, schema, into),
-            Node::Check { kind, negated, wanted, text, turn, into } => {
+            Node::Check { kind, negated, wanted, text, author, turn, into } => {
                 let (wanted, text, turn) = (self.render(wanted)?, self.text(text)?, self.turn(turn)?);
-                let verdict = kind.run(*negated, &wanted, &text, &format!("{turn}a"))?;
+                let verdict = kind.run(*negated, &wanted, &text, &label(turn, author))?;
                 self.lane.set(self.shape, into, verdict.to_value());
                 Ok(Next::Follow(Port::Next))
             }

@@ -12,6 +12,7 @@ pub use text::text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
@@ -45,6 +46,8 @@ pub struct TrialReport {
     pub scores: Vec<Scored>,
     /// The answered calls, by role.
     pub calls: Vec<Arc<str>>,
+    /// Its part of the run's digest.
+    pub leaf: Key,
 }
 
 /// A failing trial that is shown whole.
@@ -61,7 +64,7 @@ const SHOWN: usize = 3;
 /// What stands for "no number" in a cell.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// The fold. It keeps some thirty bytes a trial, and the worst transcripts.
+/// The fold. It keeps some sixty bytes a trial, and the worst transcripts.
 #[derive(Debug)]
 pub struct Report {
     program: Arc<Program>,
@@ -69,6 +72,8 @@ pub struct Report {
     keys: String,
     /// Of each trial: where its key begins, how long it is, its epoch.
     trials: Vec<(u32, u32, u32)>,
+    /// Of each trial: its part of the run's digest.
+    leaves: Vec<Key>,
     /// Of each trial and scorer: the outcome and the number of the conversation's verdict.
     outcomes: Vec<Cell>,
     numbers: Vec<f64>,
@@ -140,6 +145,7 @@ impl Report {
             program,
             keys: String::new(),
             trials: Vec::new(),
+            leaves: Vec::new(),
             outcomes: Vec::new(),
             numbers: Vec::new(),
             endings: BTreeMap::new(),
@@ -156,6 +162,7 @@ impl Report {
         let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         self.trials.push((place(self.keys.len()), place(trial.key.len()), trial.epoch));
         self.keys.push_str(&trial.key);
+        self.leaves.push(trial.leaf);
         *self.endings.entry(trial.ending).or_default() += 1;
         for role in &trial.calls {
             *self.calls.entry(role.clone()).or_default() += 1;
@@ -193,13 +200,23 @@ impl Report {
 
     /// The trials in the order of their keys and epochs: the order of every sum.
     fn order(&self) -> Vec<usize> {
-        let key = |at: &usize| {
-            let (start, length, epoch) = self.trials.get(*at).copied().unwrap_or_default();
-            (self.keys.get(start as usize..(start + length) as usize).unwrap_or_default(), epoch)
-        };
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
-        order.sort_by(|a, b| key(a).cmp(&key(b)));
+        order.sort_by(|a, b| self.key(*a).cmp(&self.key(*b)));
         order
+    }
+
+    /// A trial's sample key and epoch.
+    fn key(&self, at: usize) -> (&str, u32) {
+        let (start, length, epoch) = self.trials.get(at).copied().unwrap_or_default();
+        (self.keys.get(start as usize..(start + length) as usize).unwrap_or_default(), epoch)
+    }
+
+    /// The trials' parts of the run's digest, by key and epoch: what the digest is of.
+    pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&str, u32, Key)> {
+        self.order().into_iter().map(|at| {
+            let (key, epoch) = self.key(at);
+            (key, epoch, self.leaves.get(at).copied().unwrap_or(Key([0; 32])))
+        })
     }
 
     /// The folded run.

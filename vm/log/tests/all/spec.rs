@@ -22,15 +22,19 @@ fn the_example_is_a_log_with_the_digest_that_it_says() {
     let trials: Vec<_> = log.trials().collect::<Result<_, _>>().unwrap();
     let texts: Vec<_> = trials.iter().map(|trial| trial.calls[0].got.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(texts, ["Rome\u{202e}", "Paris"]);
-    let leaves = trials.into_iter().map(|trial| Leaf {
-        sample: trial.open.key,
-        epoch: trial.open.epoch,
-        leaf: trial.close.unwrap().leaf,
-    });
+    let mut leaves: Vec<Leaf> = trials
+        .iter()
+        .map(|trial| Leaf {
+            sample: &trial.open.key,
+            epoch: trial.open.epoch,
+            leaf: trial.close.as_ref().unwrap().leaf,
+        })
+        .collect();
+    leaves.sort_unstable();
     let header = log.header();
     let bytes: Vec<u8> = header.dataset.as_bytes().chunks(2).map(byte).collect();
     let dataset = Key(bytes.try_into().unwrap());
-    assert_eq!(digest(&header.hash, &dataset, leaves), log.end().unwrap().digest);
+    assert_eq!(digest(&header.hash, &dataset, leaves.into_iter()), log.end().unwrap().digest);
 }
 
 fn byte(digits: &[u8]) -> u8 {
