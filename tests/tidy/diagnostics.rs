@@ -88,6 +88,6 @@ fn every_row_has_a_page_and_every_page_a_row() {
     }
     for page in super::files("spec/diagnostics", ".md") {
         let name = page.file_stem().unwrap().to_str().unwrap();
-        assert!(codes.contains(name) || !name.starts_with(['E', 'W', 'R', 'L', 'G']), "{name} has a page and no row");
+        assert!(codes.contains(name) || name == "README", "{name} has a page and no row");
     }
 }
