@@ -1,1 +1,9 @@
-//! To come.
+//! Properties over generated programs, expressions, answers and orders of arrival. Programs are made from a seed and a size
+//! by [`dice`], so that they hold together by construction; proptest draws the seeds and shrinks the sizes.
+
+mod dice;
+mod expressions;
+mod graphs;
+mod machine;
+mod programs;
+mod text;

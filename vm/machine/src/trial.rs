@@ -69,6 +69,8 @@ pub struct Trial {
     scores: Vec<ScoreRow>,
     calls: Vec<Call>,
     failed_scorers: BTreeMap<usize, String>,
+    /// An item of a map of the solve graph has failed, and others may still be on their way.
+    failed_solve: Option<String>,
     unreached: usize,
 }
 
@@ -87,6 +89,7 @@ impl Trial {
             scores: Vec::new(),
             calls: Vec::new(),
             failed_scorers: BTreeMap::new(),
+            failed_solve: None,
             unreached: 0,
         };
         let mut asks = Vec::new();
@@ -137,7 +140,12 @@ impl Trial {
             }
         }
         let order = |name: &str| self.linked.program.scorers.iter().position(|scorer| &*scorer.name == name);
-        scores.sort_by(|a, b| (order(&a.scorer), a.turn, &a.part).cmp(&(order(&b.scorer), b.turn, &b.part)));
+        scores.sort_by(|a, b| {
+            let place = |row: &ScoreRow| (order(&row.scorer), row.turn, row.part.clone());
+            // Items of a map that score one turn twice arrive in any order.
+            let verdict = |row: &ScoreRow| row.verdict.to_value().to_json();
+            place(a).cmp(&place(b)).then_with(|| verdict(a).cmp(&verdict(b)))
+        });
         let mut calls = self.calls.clone();
         calls.sort_by(|a, b| a.position.cmp(&b.position));
         Some(Outcome {
@@ -199,7 +207,7 @@ impl Trial {
                     let begun: Vec<_> = begun.collect();
                     ready.extend(begun.into_iter().rev());
                 }
-                Some(Effect::Gave(value)) => ready.extend(self.join(parent, value)),
+                Some(Effect::Gave(value)) => ready.extend(self.join(parent, value, asks)),
                 Some(Effect::Ended(ending)) => self.ended(&lane, ending, asks),
                 Some(Effect::Failed(message)) => ready.extend(self.failed(&lane, parent, message, asks)),
                 // A lane always ends its step by waiting or by being over.
@@ -208,8 +216,8 @@ impl Trial {
         }
     }
 
-    /// The task is at fault. In a score graph the other items of a map go on, so that which calls are made does not depend on
-    /// who was first.
+    /// The task is at fault. The other items of a map go on, so that which calls are made does not depend on who was first;
+    /// of several faults the least message is kept, for the same reason.
     fn failed(
         &mut self,
         lane: &Lane,
@@ -219,19 +227,22 @@ impl Trial {
     ) -> Option<Ready> {
         match lane.graph {
             GraphRef::Score(at) => {
-                self.failed_scorers.entry(at).or_insert(message);
-                self.join(parent, Value::Null)
+                keep_least(self.failed_scorers.entry(at).or_insert_with(|| message.clone()), message);
+            }
+            GraphRef::Solve(_) if parent.is_some() => {
+                keep_least(self.failed_solve.get_or_insert_with(|| message.clone()), message);
             }
             GraphRef::Solve(_) => {
                 self.conversation = Arc::clone(&lane.conversation);
                 self.solved(Ending::TaskError, Some(message), asks);
-                None
+                return None;
             }
         }
+        self.join(parent, Value::Null, asks)
     }
 
     /// Puts an item's result in its place; the parent is ready when all are there.
-    fn join(&mut self, parent: Option<Parent>, value: Value) -> Option<Ready> {
+    fn join(&mut self, parent: Option<Parent>, value: Value, asks: &mut Vec<Pending>) -> Option<Ready> {
         let Parent { lane, item } = parent?;
         let resting = self.lanes.get_mut(&lane)?;
         if let Some(place) = resting.results.get_mut(item) {
@@ -241,11 +252,19 @@ impl Trial {
             return None;
         }
         let resting = self.lanes.remove(&lane)?;
-        // Where an item has failed, the whole scorer has: its lane need not go on.
-        if let GraphRef::Score(at) = resting.lane.graph
-            && self.failed_scorers.contains_key(&at)
-        {
-            return self.join(resting.parent, Value::Null);
+        // Where an item has failed, the whole graph has: its lane need not go on.
+        match resting.lane.graph {
+            GraphRef::Score(at) if self.failed_scorers.contains_key(&at) => {
+                return self.join(resting.parent, Value::Null, asks);
+            }
+            GraphRef::Solve(_) if self.failed_solve.is_some() => {
+                if resting.parent.is_some() {
+                    return self.join(resting.parent, Value::Null, asks);
+                }
+                let message = self.failed_solve.take().unwrap_or_default();
+                return self.failed(&resting.lane, None, message, asks);
+            }
+            _ => {}
         }
         let results = resting.results.into_iter().flatten().collect();
         Some((lane, resting.lane, resting.parent, Event::Joined(results)))
@@ -320,6 +339,13 @@ impl Trial {
             reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, &evaluated)
         };
         self.scores.push(whole(scorer, verdict));
+    }
+}
+
+/// The least of two messages.
+fn keep_least(known: &mut String, message: String) {
+    if message < *known {
+        *known = message;
     }
 }
 

@@ -1,0 +1,168 @@
+//! Programs that hold together by construction.
+
+use std::sync::Arc;
+
+use aigo_ir::expr::{Comparison, Expr, Function};
+use aigo_ir::gate::{AGGREGATES, Gate};
+use aigo_ir::node::{Ending, Node, Unit};
+use aigo_ir::program::{
+    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Player, Program, Role, Rule, Scorer, Tool,
+};
+use aigo_ir::reduce::Reducer;
+use aigo_ir::span::Origin;
+use aigo_ir::template::Template;
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
+use aigo_ir::verdict::{EvidenceRule, Scale};
+
+use super::dice::Dice;
+use super::graphs::{Maker, World};
+
+/// A program; `size` bounds the steps of each graph.
+pub(super) fn program(seed: u64, size: usize) -> Program {
+    let dice = &mut Dice::new(seed);
+    let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(dice, name)).into();
+    let tools: Vec<Tool> = (0..dice.below(3))
+        .map(|n| Tool { name: format!("t{n}{}", dice.hostile()).into(), role: dice.pick(&roles).name.clone() })
+        .collect();
+    let mut scorers: Vec<Scorer> = (0..dice.below(3)).map(|n| scorer(dice, n)).collect();
+    let world = World {
+        roles: roles.iter().map(|role| role.name.clone()).collect(),
+        scorers: scorers.iter().map(|scorer| scorer.name.clone()).collect(),
+        expects: dice.one_in(2),
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+    };
+    for scorer in &mut scorers {
+        score(dice, &world, scorer, size);
+    }
+    if world.expects {
+        scorers.insert(0, Scorer { name: EXPECTATIONS.into(), ..plain_scorer() });
+    }
+    let gates = scorers.iter().map(|scorer| gate(&scorer.name, seed)).collect();
+    let solves = ["main", "an \"odd\" way"].map(|name| {
+        let mut maker = Maker::new(dice, &world, true, size);
+        maker.block();
+        maker.add(Node::Exit { ending: Ending::Completed });
+        maker.finish(name)
+    });
+    Program {
+        name: dice.hostile().into(),
+        seed: dice.next(),
+        epochs: 1 + dice.below(3) as u32,
+        limits: Limits { calls: dice.one_in(2).then(|| dice.next() >> 1), time_s: dice.one_in(2).then_some(60) },
+        fields: vec![
+            Field { name: "plan".into(), ty: Type::Str },
+            Field { name: dice.pick(&["a field", "\u{202e}", "n0"]).to_owned().into(), ty: odd_type(dice, 3) },
+        ],
+        roles,
+        tools,
+        solves: solves.into(),
+        scorers,
+        gates,
+        library: vec![(dice.hostile().into(), dice.below(9) as u32)],
+    }
+}
+
+fn odd_type(dice: &mut Dice, depth: usize) -> Type {
+    match dice.below(if depth == 0 { 4 } else { 7 }) {
+        0 => Type::Any,
+        1 => Type::Str,
+        2 => Type::Number,
+        3 => Type::Bool,
+        4 => Type::List(Box::new(odd_type(dice, depth - 1))),
+        5 => Type::Maybe(Box::new(odd_type(dice, depth - 1))),
+        _ => Type::Record(vec![
+            ("plain".into(), odd_type(dice, depth - 1)),
+            (format!("k{}", dice.hostile()).into(), odd_type(dice, depth - 1)),
+        ]),
+    }
+}
+
+fn template(dice: &mut Dice) -> Template {
+    let text = dice.literal();
+    Template::new(if dice.one_in(2) { format!("{text}{{{{ plan }}}}") } else { text })
+}
+
+fn role(dice: &mut Dice, name: &str) -> Role {
+    let player = if dice.one_in(2) {
+        Player::Chat(ChatModel {
+            dialect: Dialect::OpenAiCompatible,
+            model: dice.hostile().into(),
+            endpoint: dice.hostile().into(),
+            base_url: "http://localhost/v1".into(),
+            api_key: dice.one_in(2).then(|| dice.hostile().into()),
+            parameters: vec![
+                ("temperature".into(), Value::Float(0.1)),
+                (dice.hostile().into(), Value::list(vec![Value::str(dice.hostile()), Value::Null])),
+            ],
+            price: dice.one_in(2).then_some((0.25, 1e-7)),
+        })
+    } else {
+        Player::Scripted((0..=dice.below(3)).map(|_| rule(dice)).collect())
+    };
+    Role { name: name.into(), player }
+}
+
+fn rule(dice: &mut Dice) -> Rule {
+    let when = dice.one_in(2).then(|| Expr::compare(Comparison::Less, Expr::name("judged"), Expr::name("turn")));
+    let answer = match dice.below(4) {
+        0 => Answer::Say { text: template(dice), status: dice.one_in(2).then(|| "done".into()) },
+        1 => Answer::AnyOf((0..=dice.below(3)).map(|n| (template(dice), n as u32 + 1)).collect()),
+        2 => Answer::Verdict(Value::map([
+            ("score", Value::Int(1)),
+            ("reason", Value::Str(template(dice).source)),
+            ("evidence", Value::list(vec![Value::Float(0.5), Value::str(dice.literal())])),
+        ])),
+        _ => Answer::Fault(400 + dice.below(200) as u16),
+    };
+    Rule { when, answer }
+}
+
+fn plain_scorer() -> Scorer {
+    Scorer { name: "".into(), scale: Scale::Boolean, pass: 1.0, over: None, evidence: EvidenceRule::None, graph: None }
+}
+
+fn scorer(dice: &mut Dice, n: usize) -> Scorer {
+    let scale = match dice.below(4) {
+        0 => Scale::Boolean,
+        1 => Scale::Unit,
+        2 => Scale::Range(-(dice.below(3) as i64), 5),
+        _ => Scale::Labels(vec![(format!("a{}", dice.hostile()).into(), 1.0), ("b".into(), 0.1 + 0.2)]),
+    };
+    let over = dice.one_in(2).then(|| *dice.pick(&Reducer::ALL));
+    let evidence = *dice.pick(&EvidenceRule::ALL);
+    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, graph: None }
+}
+
+/// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.
+fn score(dice: &mut Dice, world: &World, scorer: &mut Scorer, size: usize) {
+    let mut maker = Maker::new(dice, world, false, size);
+    maker.block();
+    let name: Arc<str> = scorer.name.clone();
+    if scorer.over.is_some() {
+        let list = Expr::call(Function::JudgedTurns, Vec::new());
+        maker.map(list, |maker| {
+            let (from, turn) = (maker.last_verdict(), maker.int());
+            maker.add(Node::Score { scorer: name.clone(), unit: Unit::Turn(turn), from });
+        });
+    }
+    maker.check();
+    let from = maker.last_verdict();
+    maker.add(Node::Score { scorer: name, unit: Unit::Conversation, from });
+    maker.add(Node::Exit { ending: Ending::Completed });
+    scorer.graph = Some(maker.finish(&scorer.name));
+}
+
+fn gate(scorer: &Arc<str>, seed: u64) -> Gate {
+    let comparisons = [Comparison::GreaterOrEqual, Comparison::Less, Comparison::NotEqual];
+    let at = |n: usize| (seed % n as u64) as usize;
+    Gate {
+        aggregate: AGGREGATES[at(AGGREGATES.len())],
+        scorer: scorer.clone(),
+        comparison: comparisons[at(3)],
+        threshold: [0.95, 4.0, 1.0 / 3.0, -2.5][at(4)],
+        min_n: at(7) as u32,
+        max_missing: 0.05,
+        origin: Origin::default(),
+    }
+}
