@@ -240,7 +240,8 @@ impl<'d> Maker<'d> {
         let wanted = if kind == CheckKind::Matches { Template::new("[a-z]+\\d?") } else { self.template() };
         let (text, turn, into) = (self.text(), self.int(), self.slot("v"));
         let negated = self.dice.one_in(2);
-        self.add(Node::Check { kind, negated, wanted, text, turn, into });
+        let author = self.role();
+        self.add(Node::Check { kind, negated, wanted, text, author, turn, into });
     }
 
     fn tool(&mut self) {
@@ -358,7 +359,8 @@ impl<'d> Maker<'d> {
             let (text, turn) = (maker.text(), maker.int());
             let wanted = maker.template();
             let kind = CheckKind::Contains;
-            maker.add(Node::Check { kind, negated: false, wanted, text, turn, into: give });
+            let author = "assistant".into();
+            maker.add(Node::Check { kind, negated: false, wanted, text, author, turn, into: give });
             last(maker);
         });
         self.space = outer;
