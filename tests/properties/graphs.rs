@@ -191,7 +191,7 @@ impl<'d> Maker<'d> {
     }
 
     fn append(&mut self) {
-        let author = self.role();
+        let author = if negated { "user" } else { "assistant" }.into();
         let reply = self.known("r");
         let (audience, said) = match (self.dice.below(4), reply) {
             (0, Some(slot)) => (None, Said::Reply(slot)),
