@@ -191,7 +191,7 @@ impl<'d> Maker<'d> {
     }
 
     fn append(&mut self) {
-        let author = if negated { "user" } else { "assistant" }.into();
+        let author = self.role();
         let reply = self.known("r");
         let (audience, said) = match (self.dice.below(4), reply) {
             (0, Some(slot)) => (None, Said::Reply(slot)),
@@ -240,7 +240,7 @@ impl<'d> Maker<'d> {
         let wanted = if kind == CheckKind::Matches { Template::new("[a-z]+\\d?") } else { self.template() };
         let (text, turn, into) = (self.text(), self.int(), self.slot("v"));
         let negated = self.dice.one_in(2);
-        let author = self.role();
+        let author = if negated { "user" } else { "assistant" }.into();
         self.add(Node::Check { kind, negated, wanted, text, author, turn, into });
     }
 
