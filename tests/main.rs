@@ -4,6 +4,7 @@
 mod end_to_end;
 mod golden;
 mod harness;
+mod invariants;
 mod manual;
 mod properties;
 mod tidy;
