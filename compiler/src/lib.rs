@@ -7,6 +7,7 @@
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
 //! where there is no error. The one door to the world is [`Sources`].
 
+mod answerable;
 mod ast;
 pub mod catalog;
 mod check;
@@ -76,6 +77,7 @@ fn stages(
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
     let typed = check::check(&resolved, &profile, sources, found);
+    answerable::check(&typed.steps, resolved.task.span, found);
     // Lowering a task with mistakes would only repeat them in other words.
     if found.has_errors() {
         return None;
