@@ -124,6 +124,7 @@ fn header() -> Run {
         dataset: String::new(),
         seed: 0,
         task: None,
+        trials: None,
         root: None,
     }
 }
