@@ -81,7 +81,7 @@ fn a_task_with_errors_is_3_and_every_error_is_told_at_its_place() {
         "spine",
         &[
             ("until: turn >= 6", "until: turn >= nope"),
-            ("      - generate\n  - generate:", "      - genrate\n  - generate:"),
+            ("        - generate\n        - stop", "        - genrate\n        - stop"),
         ],
     );
     let ran = run(&folder, &["check", "--format", "concise", "task.yaml"]);
@@ -99,6 +99,34 @@ fn a_task_with_errors_is_3_and_every_error_is_told_at_its_place() {
         assert!(ran.err.contains("nope"), "{}", ran.err);
     }
     assert!(!folder.join("runs").exists());
+}
+
+#[test]
+fn a_step_that_has_nothing_to_answer_is_told_where_it_is_certain() {
+    let folder = folder("nothing_to_answer");
+    let check = |solvers: &str| {
+        let text = format!(
+            "aigo: 1\nname: t\nmodels: {{assistant: {{scripted: [Hi.]}}}}\ndataset: {{samples: [{{id: a, n: 1}}]}}\n\
+             solvers:\n{solvers}scorers: [{{name: s, check: {{contains: Hi}}}}]\n"
+        );
+        std::fs::write(folder.join("task.yaml"), text).unwrap();
+        let ran = run(&folder, &["check", "--format", "concise", "task.yaml"]);
+        let places = ran.out.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
+        (ran.code, places.collect::<Vec<_>>())
+    };
+    let told = |line: u32| (3, vec![format!("task.yaml:{line}:5: error[E0506]:")]);
+    assert_eq!(check("  - system: Be kind.\n  - generate\n"), told(7));
+    assert_eq!(check("  - user: Hi.\n  - generate\n  - generate\n"), told(8));
+    assert_eq!(check("  - assistant: Hi.\n  - generate\n"), told(7));
+    for fine in [
+        "  - user: Hi.\n  - generate\n",
+        "  - user: Hi.\n    when: n == 1\n  - generate\n",
+        "  - if: {when: n == 1, then: [{user: Hi.}]}\n  - generate\n",
+        "  - user: Hi.\n  - loop: {max_turns: 2, solvers: [generate, {user: And?}]}\n",
+        "  - script: [One., Two.]\n",
+    ] {
+        assert_eq!(check(fine), (0, Vec::new()), "{fine}");
+    }
 }
 
 #[test]
