@@ -1,9 +1,15 @@
 //! One test binary: data in, data out, through the front door. Each module is a suite.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "generated numbers and counts of tests are small"
+)]
 
 mod end_to_end;
 mod golden;
 mod harness;
+mod invariants;
 mod manual;
 mod properties;
 mod tidy;

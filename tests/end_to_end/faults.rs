@@ -30,14 +30,15 @@ impl Setting {
         run(&self.folder, &["resume", "last", "--format", "json"])
     }
 
-    fn counts(&self, ran: &Ran, key: &str) -> i64 {
-        ran.json()["outcomes"]["good"][key].as_i64().unwrap_or_else(|| panic!("no `{key}`"))
-    }
-
     /// How many requests named a model.
     fn asked(&self, model: &str) -> usize {
         self.mock.arrivals().iter().filter(|arrival| arrival.model == model).count()
     }
+}
+
+/// A count of the one scorer's outcomes.
+fn count(ran: &Ran, key: &str) -> i64 {
+    ran.json()["outcomes"]["good"][key].as_i64().unwrap_or_else(|| panic!("no `{key}`"))
 }
 
 #[test]
@@ -45,23 +46,23 @@ fn a_refused_key_stops_the_run_after_a_handful_of_calls() {
     for (status, code) in [(401, ""), (403, ""), (402, ""), (404, ""), (429, "insufficient_quota")] {
         let name = format!("fault_{status}");
         let setting = setting(&name, vec![Fault::new(1..=u64::MAX, status, code)]);
-        let many: String = (0..500).map(|n| format!("    - {{id: more-{n}, question: Q{n}}}\n")).collect();
+        let rows: Vec<String> = (0..500).map(|n| format!("    - {{id: more-{n}, question: Q{n}}}\n")).collect();
         let path = setting.folder.join("task.yaml");
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replace("  samples:\n", &format!("  samples:\n{many}"))).unwrap();
+        std::fs::write(&path, text.replace("  samples:\n", &format!("  samples:\n{}", rows.concat()))).unwrap();
 
         let stopped = setting.run("4");
         assert_eq!(stopped.code, 4, "{status}: {}", stopped.err);
         assert!(stopped.err.contains(&format!("stopped: the role `assistant`: HTTP {status}")), "{}", stopped.err);
         assert!(stopped.err.contains("505 conversations are open: aigo resume"), "{}", stopped.err);
         assert!(setting.mock.arrivals().len() <= 4, "{status}: {} calls", setting.mock.arrivals().len());
-        assert_eq!(setting.counts(&stopped, "open"), 505);
+        assert_eq!(count(&stopped, "open"), 505);
         assert_replays(&setting.folder, &only_run(&setting.folder), &stopped);
 
         setting.mock.script(Vec::new());
         let resumed = setting.resume();
         assert_eq!(resumed.code, 0, "{status}: {}", resumed.err);
-        assert_eq!(setting.counts(&resumed, "scored"), 505);
+        assert_eq!(count(&resumed, "scored"), 505);
         assert_replays(&setting.folder, &only_run(&setting.folder), &resumed);
     }
 }
@@ -117,7 +118,7 @@ fn a_request_that_can_never_succeed_is_that_samples_ending() {
     assert_eq!(score(&failed, "good"), "scored 1 Some(false)");
     assert_eq!(score(&trial(&path, "c"), "good"), "void none None");
     assert_eq!((setting.asked("assistant-m"), setting.asked("judge-m")), (5, 4), "no fault is tried again");
-    assert_eq!((setting.counts(&ran, "scored"), setting.counts(&ran, "void")), (4, 1));
+    assert_eq!((count(&ran, "scored"), count(&ran, "void")), (4, 1));
     assert_replays(&setting.folder, &path, &ran);
 }
 
@@ -158,7 +159,7 @@ fn a_limit_of_calls_leaves_samples_open_and_a_raised_one_lets_the_run_go_on() {
     assert_eq!(stopped.code, 4, "{}", stopped.err);
     assert!(stopped.err.contains("stopped at `limits.calls` of 4"), "{}", stopped.err);
     assert_eq!(setting.mock.arrivals().len(), 4);
-    assert_eq!((setting.counts(&stopped, "scored"), setting.counts(&stopped, "open")), (2, 3));
+    assert_eq!((count(&stopped, "scored"), count(&stopped, "open")), (2, 3));
     let run_path = only_run(&setting.folder);
     assert_replays(&setting.folder, &run_path, &stopped);
 
@@ -176,6 +177,6 @@ fn a_limit_of_calls_leaves_samples_open_and_a_raised_one_lets_the_run_go_on() {
 
     std::fs::write(&path, format!("{text}\nlimits: {{calls: 40}}\n")).unwrap();
     let through = setting.resume();
-    assert_eq!((setting.counts(&through, "scored"), setting.counts(&through, "open")), (5, 0), "{}", through.err);
+    assert_eq!((count(&through, "scored"), count(&through, "open")), (5, 0), "{}", through.err);
     assert_replays(&setting.folder, &run_path, &through);
 }

@@ -1,6 +1,6 @@
 //! Choices from a seed.
 
-/// A stream of choices (SplitMix64, G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators").
+/// A stream of choices (`SplitMix64`, G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators").
 pub(super) struct Dice(u64);
 
 /// Pieces of text that are hard to carry: quotes, escapes, marks of the text form, line ends, controls, what looks like code.

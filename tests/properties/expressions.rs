@@ -1,6 +1,6 @@
 //! Expressions: they read back as they are written, and have a value or a fault, never a panic.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aigo_ir::eval::{Scope, eval};
@@ -28,8 +28,8 @@ fn value(dice: &mut Dice, depth: usize) -> Value {
         4 => Value::str(dice.hostile()),
         5 => Value::list((0..dice.below(4)).map(|_| value(dice, depth - 1)).collect()),
         _ => {
-            let keys: BTreeMap<String, ()> = (0..dice.below(4)).map(|_| (dice.hostile(), ())).collect();
-            Value::map(keys.into_keys().map(|key| (key, value(dice, depth - 1))).collect::<Vec<_>>())
+            let keys: BTreeSet<String> = (0..dice.below(4)).map(|_| dice.hostile()).collect();
+            Value::map(keys.into_iter().map(|key| (key, value(dice, depth - 1))).collect::<Vec<_>>())
         }
     }
 }
@@ -69,8 +69,8 @@ fn expr(dice: &mut Dice, depth: usize) -> Expr {
         }
         13 => return Expr::list((0..dice.below(4)).map(|_| expr(dice, depth - 1)).collect()),
         _ => {
-            let keys: BTreeMap<String, ()> = (0..dice.below(3)).map(|_| (dice.hostile(), ())).collect();
-            let pairs = keys.into_keys().map(|key| (Arc::from(key), expr(dice, depth - 1)));
+            let keys: BTreeSet<String> = (0..dice.below(3)).map(|_| dice.hostile()).collect();
+            let pairs = keys.into_iter().map(|key| (Arc::from(key), expr(dice, depth - 1)));
             return Expr::map(pairs.collect());
         }
     };
@@ -153,7 +153,7 @@ proptest! {
 /// A generator that makes only simple things would prove nothing.
 #[test]
 fn the_generator_makes_every_kind_and_most_can_be_read() {
-    let (mut kinds, mut read, mut values) = (std::collections::BTreeSet::new(), 0, 0);
+    let (mut kinds, mut read, mut values) = (BTreeSet::new(), 0, 0);
     for seed in 0..2000 {
         let dice = &mut Dice::new(seed);
         let made = expr(dice, 3);

@@ -217,7 +217,7 @@ impl<'d> Maker<'d> {
         let into = self.slot("r");
         let id = self.add(Node::Generate { role, view, schema, tools, into });
         if !self.in_map() && self.solves && self.dice.one_in(3) {
-            self.aside((id, Port::Bad), |maker| maker.exit());
+            self.aside((id, Port::Bad), Self::exit);
         }
     }
 

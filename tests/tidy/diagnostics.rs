@@ -23,9 +23,8 @@ fn constants() -> BTreeMap<String, String> {
         for line in read(&root().join(&path)).lines().map(str::trim) {
             let Some(number) = line.split('"').find(is_code) else { continue };
             let before = line.split('"').next().unwrap_or_default();
-            let words = before.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
-            let constant =
-                words.filter(|word| word.len() > 1 && word.starts_with(|c: char| c.is_ascii_uppercase())).next();
+            let mut words = before.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+            let constant = words.find(|word| word.len() > 1 && word.starts_with(|c: char| c.is_ascii_uppercase()));
             if let Some(constant) = constant
                 && !line.starts_with("//")
             {
