@@ -197,7 +197,7 @@ fn maps_are_pure() {
 }
 
 const SCORE: &str = "score \"s\" scale=boolean pass=@1 evidence=none {\nslot \"v\" type=\"verdict\"\n\
-     n0 \"check\" check contains=\"a\" text=\"plan\" turn=\"1\" into=\"v\" next=n1\nBETWEEN\n}";
+     n0 \"check\" check contains=\"a\" text=\"plan\" author=\"assistant\" turn=\"1\" into=\"v\" next=n1\nBETWEEN\n}";
 
 #[test]
 fn score_graphs_only_score() {
@@ -225,7 +225,7 @@ fn one_score_each() {
     let per_turn = "score \"t\" scale=boolean pass=@1 over=all evidence=none {\nslot \"i\" type=\"integer\"\nslot \"x\" type=\"integer\"\n\
          slot \"v\" type=\"verdict\"\nslot \"vs\" type=\"list<verdict>\"\nslot \"w\" type=\"verdict\"\n\
          n0 \"map\" map in=\"judged_turns()\" item=\"i\" cap=9 give=\"v\" into=\"vs\" done=n4 {\n\
-          n1 \"check\" check contains=\"a\" text=\"said_in(i)\" turn=\"i\" into=\"v\" next=n2\n\
+          n1 \"check\" check contains=\"a\" text=\"said_in(i)\" author=\"assistant\" turn=\"i\" into=\"v\" next=n2\n\
           n2 \"score\" score scorer=\"t\" turn=\"i\" from=\"v\" next=n3\n n3 \"more\" HERE next=again\n}\n\
          n4 \"over\" reduce from=\"vs\" by=all into=\"w\" next=n5\nn5 \"whole\" score scorer=\"t\" from=\"w\" next=n6\nn6 \"end\" exit completed\n}";
     behind("one_score_each", per_turn, "score scorer=\"t\" turn=\"i\" from=\"v\"", "let into=\"x\" value=\"1\"");
