@@ -51,8 +51,8 @@ fn the_quick_starts_report_is_the_golden_one() {
     compare("quickstart.report.txt", &ran.out.replace(&id, "RUN"));
 }
 
-/// Every golden log: the quick start's, and those of released formats and of real models beside it. `BLESS=1` renews only
-/// the quick start's.
+/// Every golden log: the quick start's, that of a task with every verb, and those of released formats and of real models
+/// beside them. `BLESS=1` renews the first two.
 #[test]
 fn the_golden_logs_replay_to_their_recorded_digests() {
     let newest = golden("quickstart.jsonl");
@@ -62,6 +62,10 @@ fn the_golden_logs_replay_to_their_recorded_digests() {
         run(root(), &["run", "tasks/quickstart", "-j", "1", "--runs", runs.to_str().unwrap()]);
         std::fs::create_dir_all(newest.parent().unwrap()).unwrap();
         std::fs::copy(only_run(&folder).join("log.jsonl"), &newest).unwrap();
+        let folder = self::folder("golden_spine");
+        let runs = folder.join("runs");
+        run(root(), &["run", "tests/fixtures/spine.yaml", "-j", "1", "--runs", runs.to_str().unwrap()]);
+        std::fs::copy(only_run(&folder).join("log.jsonl"), golden("spine.jsonl")).unwrap();
     }
     let entries = std::fs::read_dir(newest.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
     let logs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();

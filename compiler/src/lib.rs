@@ -1,4 +1,4 @@
-//! The compiler: a task's text to a [`Program`](aigo_ir::program::Program), and every mistake in it at its place.
+//! The compiler: a task's text to a [`Program`], and every mistake in it at its place.
 //!
 //! ```text
 //! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify

@@ -124,3 +124,48 @@ fn the_generator_makes_programs_that_call_side_by_side_and_end_in_many_ways() {
     assert!(most_calls >= 20 && most_wide >= 4, "{most_calls} calls, {most_wide} side by side");
     assert!(endings.len() >= 10 && scored > 50, "{endings:?}, {scored} scores of turns");
 }
+
+/// Two items of a map fail in different words. Which of them is told must not depend on who was answered first, in a score
+/// graph (the scorer is void, with a reason) and in a solve graph (the trial ends as a task error).
+#[test]
+fn of_several_faults_the_same_one_is_told() {
+    let graph = "slot \"i\" type=\"integer\"\nslot \"r\" type=\"reply\"\nslot \"v\" type=\"verdict\"\nslot \"vs\" type=\"list<verdict>\"\n\
+         slot \"n\" type=\"any\"\nslot \"w\" type=\"verdict\"\n\
+         n0 \"map\" map in=\"[1, 2, 2]\" item=\"i\" cap=3 give=\"v\" into=\"vs\" done=n6 {\n\
+          n1 \"ask\" generate role=\"assistant\" view=chat opening=\"{{ i }}\" into=\"r\" ok=n2 bad=n2\n\
+          n2 \"fork\" branch when=\"i == 1\" yes=n3 no=n4\n\
+          n3 \"one\" let into=\"n\" value=\"first([])\" next=n5\n n4 \"two\" let into=\"n\" value=\"last([])\" next=n5\n\
+          n5 \"check\" check contains=\"a\" text=\"r.text\" turn=\"i\" into=\"v\" next=again\n}\n\
+         n6 \"over\" reduce from=\"vs\" by=all into=\"w\" next=n7\n";
+    let head = "aigo-ir 1\nprogram \"p\" {\n seed 0\n epochs 1\n}\nrole \"assistant\" scripted {\n rule say=\"a\"\n}\n";
+    let spoken = "n0 \"u\" append author=\"user\" say=\"Hi.\" next=n1\nn1 \"a\" append author=\"assistant\" say=\"Hi.\" next=n2\n";
+    let solve = format!("{head}solve \"main\" {{\n{graph}n7 \"end\" exit completed\n}}\n");
+    let score = format!(
+        "{head}solve \"main\" {{\n{spoken}n2 \"end\" exit completed\n}}\nscore \"s\" scale=boolean pass=@1 evidence=none {{\n\
+         {graph}n7 \"score\" score scorer=\"s\" from=\"w\" next=n8\nn8 \"end\" exit completed\n}}\n"
+    );
+    for text in [solve, score] {
+        let linked = linked(read(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
+        let (first, calls, wide) = ended(&linked, 0, |_| 0);
+        let (last, ..) = ended(&linked, 0, |n| n - 1);
+        assert_eq!((calls, wide), (3, 3), "the other items go on");
+        assert_eq!(first, last);
+        let told = first.fault.clone().or_else(|| first.scores.first().map(|row| row.verdict.reason.to_string()));
+        assert!(told.unwrap().starts_with("`first([])`"));
+    }
+}
+
+/// Equal items of a list ask the same, and are two draws all the same.
+#[test]
+fn equal_items_are_draws_of_their_own() {
+    let text = "aigo-ir 1\nprogram \"p\" {\n seed 0\n epochs 1\n}\nrole \"assistant\" scripted {\n rule say=\"a\"\n}\nsolve \"main\" {\n\
+         slot \"i\" type=\"integer\"\nslot \"r\" type=\"reply\"\nslot \"rs\" type=\"list<reply>\"\n\
+         n0 \"map\" map in=\"[7, 7, 7]\" item=\"i\" cap=3 give=\"r\" into=\"rs\" done=n3 {\n\
+          n1 \"ask\" generate role=\"assistant\" view=chat opening=\"{{ i }}\" into=\"r\" ok=n2 bad=n2\n\
+          n2 \"again\" generate role=\"assistant\" view=chat opening=\"{{ i }}\" into=\"r\" ok=again bad=again\n}\n\
+         n3 \"end\" exit completed\n}";
+    let linked = linked(read(text).unwrap());
+    let (outcome, ..) = ended(&linked, 0, |_| 0);
+    let contents: std::collections::BTreeSet<_> = outcome.calls.iter().map(|call| call.content).collect();
+    assert_eq!((outcome.calls.len(), contents.len()), (6, 6));
+}

@@ -68,7 +68,7 @@ struct Context {
     calls: AtomicU64,
 }
 
-/// [`run_trials`] to its end, on a runtime of its own. The first Ctrl-C throws the stop switch and calls `interrupted` with
+/// Runs trials to their end, on a runtime of its own. The first Ctrl-C throws the stop switch and calls `interrupted` with
 /// false, the second calls it with true.
 pub fn run(
     linked: Arc<Linked>,
