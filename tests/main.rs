@@ -10,6 +10,7 @@ mod end_to_end;
 mod golden;
 mod harness;
 mod invariants;
+mod keys;
 mod manual;
 mod properties;
 mod tidy;

@@ -54,6 +54,12 @@ pub(crate) struct Task {
     pub(crate) span: Span,
     /// Whether a part could not be read, so that what is missing may have been written.
     pub(crate) damaged: bool,
+    /// Whether something in `dataset` could not be read: then not all fields are known.
+    pub(crate) dataset_damaged: bool,
+    /// Whether something in `scorers` could not be read: then not all scorers are known.
+    pub(crate) scorers_damaged: bool,
+    /// The roles that `models` names, those that could not be read included.
+    pub(crate) roles: Vec<String>,
 }
 
 /// A role.

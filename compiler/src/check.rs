@@ -20,14 +20,20 @@ use crate::dataset::Profile;
 use crate::resolve::{JUDGE, Resolved};
 use crate::typed::{Check, Judge, Method, Scorer, Simulate, Step, Task, Verb};
 
-/// Types a task.
-pub(crate) fn check(resolved: &Resolved, profile: &Profile, sources: &SourceMap, found: &mut Diagnostics) -> Task {
+/// Types a task. Where not all samples could be read, names that are not known are no mistakes: they may be fields.
+pub(crate) fn check(
+    resolved: &Resolved,
+    profile: &Profile,
+    fields_known: bool,
+    sources: &SourceMap,
+    found: &mut Diagnostics,
+) -> Task {
     let task = &resolved.task;
     let mut names = Names::always();
     for (name, ty) in profile.types() {
         names.insert(name.clone(), ty);
     }
-    let mut checker = Checker { sources, found, profile, names: names.clone(), bound: Vec::new() };
+    let mut checker = Checker { sources, found, profile, fields_known, names: names.clone(), bound: Vec::new() };
     let steps = checker.steps(&task.solvers);
     checker.names.clone_from(&names);
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
@@ -53,6 +59,8 @@ struct Checker<'c> {
     sources: &'c SourceMap,
     found: &'c mut Diagnostics,
     profile: &'c Profile,
+    /// Whether all samples could be read: otherwise a name may be a field of those that could not.
+    fields_known: bool,
     names: Names,
     /// What steps have bound so far, with the place of the first time.
     bound: Vec<Spanned<Arc<str>>>,
@@ -61,6 +69,9 @@ struct Checker<'c> {
 impl Checker<'_> {
     fn report(&mut self, leaf: &Leaf, errors: Vec<TypeError>) {
         for error in errors {
+            if error.name.is_some() && !self.fields_known {
+                continue;
+            }
             let row = match error.mistake {
                 Mistake::Unknown => &catalog::UNKNOWN_NAME,
                 Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,

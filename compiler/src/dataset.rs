@@ -33,6 +33,8 @@ pub struct Dataset {
     sources: Vec<Source>,
     /// The fields that the solve graph reads, in its order.
     read: Vec<Arc<str>>,
+    /// The keys, as hashes, of several rows without ids that are equal in what the solve graph reads.
+    shared: BTreeSet<[u8; 16]>,
     /// How many samples there are.
     pub count: usize,
     /// A hash of all rows as a multiset: order and format do not matter.
@@ -78,6 +80,8 @@ pub(crate) struct Profile {
     pub(crate) fields: Vec<FieldProfile>,
     pub(crate) count: usize,
     hash: MultisetHash,
+    /// Whether a row has no id of its own.
+    without_id: bool,
 }
 
 /// The sum of the rows' hashes, four lanes of 64 bits: no order, and equal rows count as often as they occur.
@@ -134,9 +138,7 @@ struct Ids {
 impl Ids {
     fn take(&mut self, raw: &Raw) {
         let Some(id) = &raw.id else { return };
-        let mut short = [0; 16];
-        short.iter_mut().zip(KeyWriter::new("aigo.id").str(id).finish().0).for_each(|(to, from)| *to = from);
-        if !self.seen.insert(short) {
+        if !self.seen.insert(short(&KeyWriter::new("aigo.id").str(id).finish())) {
             self.twice.push((id.clone(), raw.place.clone()));
         }
     }
@@ -171,6 +173,7 @@ impl Profile {
         let mut writer = KeyWriter::new("aigo.row.1");
         writer.maybe_str(raw.id.as_deref()).value(&Value::Map(Arc::new(raw.fields.clone())));
         self.hash.add(&writer.finish());
+        self.without_id |= raw.id.is_none();
         for (name, value) in raw.fields.iter() {
             let ty = Type::of(value);
             match self.fields.iter_mut().find(|field| field.name == *name) {
@@ -202,10 +205,26 @@ impl Profile {
         })
     }
 
-    /// The dataset of these rows, whose solve graph reads these fields.
-    pub(crate) fn dataset(&self, sources: Vec<Source>, read: Vec<Arc<str>>) -> Dataset {
-        Dataset { sources, read, count: self.count, hash: self.hash.finish(self.count) }
+    /// The dataset of these rows, whose solve graph reads these fields. Rows without ids are read once more, to find those that
+    /// share a key.
+    pub(crate) fn dataset(&self, sources: Vec<Source>, read: Vec<Arc<str>>, world: &dyn Sources) -> Dataset {
+        let hash = self.hash.finish(self.count);
+        let mut dataset = Dataset { sources, read, shared: BTreeSet::new(), count: self.count, hash };
+        if self.without_id {
+            let mut seen = BTreeSet::new();
+            let raws = dataset.sources.iter().flat_map(|source| open(source, world)).filter_map(Result::ok);
+            let keys = raws.filter(|raw| raw.id.is_none()).map(|raw| short(&dataset.content_key(&raw.fields)));
+            dataset.shared = keys.filter(|key| !seen.insert(*key)).collect();
+        }
+        dataset
     }
+}
+
+/// The first 16 bytes: enough to tell rows apart.
+fn short(key: &Key) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.iter_mut().zip(key.0).for_each(|(to, from)| *to = from);
+    short
 }
 
 impl Dataset {
@@ -216,17 +235,24 @@ impl Dataset {
             let raw = raw.map_err(|problem| problem.message)?;
             let key = match raw.id {
                 Some(id) => id.into(),
-                None => {
-                    let key = self.content_key(&raw.fields);
-                    let mut short = [0; 16];
-                    short.iter_mut().zip(key.0).for_each(|(to, from)| *to = from);
-                    let ordinal = seen.entry(short).or_default();
-                    *ordinal += 1;
-                    if *ordinal > 1 { format!("{}-{ordinal}", key.hex(8)).into() } else { key.hex(8).into() }
-                }
+                None => self.key(&raw.fields, &mut seen),
             };
             Ok(Row { key, graph: crate::MAIN.into(), fields: Arc::new(raw.fields), tags: raw.tags })
         })
+    }
+
+    /// The key of a row without an id: a hash of what the solve graph reads. Where several rows share it, a hash of the whole
+    /// row goes with it, and where whole rows are equal, an ordinal: so no key depends on the order of the rows.
+    fn key(&self, fields: &Map, seen: &mut BTreeMap<[u8; 16], u32>) -> Arc<str> {
+        let key = self.content_key(fields);
+        if !self.shared.contains(&short(&key)) {
+            return key.hex(8).into();
+        }
+        let whole = KeyWriter::new("aigo.row.1").maybe_str(None).value(&Value::Map(Arc::new(fields.clone()))).finish();
+        let ordinal = seen.entry(short(&whole)).or_default();
+        *ordinal += 1;
+        let ordinal = if *ordinal > 1 { format!("-{ordinal}") } else { String::new() };
+        format!("{}-{}{ordinal}", key.hex(8), whole.hex(4)).into()
     }
 
     fn content_key(&self, fields: &Map) -> Key {
@@ -282,7 +308,18 @@ fn value_id(value: &Value) -> String {
     match value.get("id").unwrap_or(value) {
         Value::Str(text) if text.chars().count() <= 40 && !text.contains(['/', '\n']) => text.to_string(),
         plain @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => plain.to_json(),
-        other => KeyWriter::new("aigo.value.1").value(other).finish().hex(4),
+        other => KeyWriter::new("aigo.value.1").value(other).finish().hex(8),
+    }
+}
+
+/// How deep the lists and maps of a field may nest: a log must be able to hold the row.
+const MOST_DEPTH: usize = 64;
+
+fn is_shallow(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::List(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
+        Value::Map(map) => depth > 0 && map.iter().all(|(_, item)| is_shallow(item, depth - 1)),
+        _ => true,
     }
 }
 
@@ -314,6 +351,9 @@ fn raw(row: &Map, place: Place) -> Result<Raw, Problem> {
                     "{}: a field cannot be called `{name}`, which is always in scope",
                     place.text
                 )));
+            }
+            (_, value) if !is_shallow(value, MOST_DEPTH) => {
+                return Err(problem(format!("{}: `{name}` is nested more than {MOST_DEPTH} deep", place.text)));
             }
             _ => fields.set(name.clone(), value.clone()),
         }

@@ -71,12 +71,14 @@ fn stages(
     found.extend(parsed.diagnostics);
     let task = parse::parse(&parsed.tree, found);
     let resolved = resolve::resolve(task, sources, found);
+    let before = found.len();
     let profile = dataset::profile(&resolved.task.dataset, world, found);
+    let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;
     if profile.count == 0 && !found.has_errors() {
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
-    let typed = check::check(&resolved, &profile, sources, found);
+    let typed = check::check(&resolved, &profile, fields_known, sources, found);
     // Lowering a task with mistakes would only repeat them in other words.
     if found.has_errors() {
         return None;
@@ -96,7 +98,7 @@ fn stages(
     let read = reads(&program);
     program.fields.retain(|field| read.contains(&field.name));
     let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
-    let dataset = profile.dataset(resolved.task.dataset, solve_reads);
+    let dataset = profile.dataset(resolved.task.dataset, solve_reads, world);
     Some((program, dataset))
 }
 

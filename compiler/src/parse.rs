@@ -26,12 +26,17 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.name = reader.required(&fields, "name").and_then(|node| reader.text(node, "name"));
     let models = reader.required(&fields, "models");
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
+    task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
+    let before = reader.found.len();
     if let Some(node) = reader.required(&fields, "dataset") {
         task.dataset_span = Some(node.site());
         task.dataset = reader.dataset(node);
     }
+    task.dataset_damaged = reader.found.len() > before;
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
+    let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
+    task.scorers_damaged = reader.found.len() > before;
     task.gates = fields.get("gates").map(|node| reader.gates(node)).unwrap_or_default();
     task.epochs = fields.get("epochs").and_then(|node| reader.count(node, "epochs", 1..=1000));
     task.seed = fields.get("seed").and_then(|node| reader.whole(node, "seed", 0, i64::MAX)).map(i64::unsigned_abs);

@@ -42,7 +42,7 @@ pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnos
         }
     }
     let expects = resolver.expects;
-    if task.scorers.is_empty() && !expects && !task.damaged {
+    if task.scorers.is_empty() && !expects && !task.damaged && !task.scorers_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
@@ -59,10 +59,10 @@ struct Resolver<'r> {
 
 impl Resolver<'_> {
     fn role(&mut self, name: &str, span: Span, asker: &str) {
-        if self.task.damaged || self.task.models.iter().any(|model| model.role.value == name) {
+        if self.task.damaged || self.task.roles.iter().any(|role| role == name) {
             return;
         }
-        let known: Vec<&str> = self.task.models.iter().map(|model| model.role.value.as_str()).collect();
+        let known: Vec<&str> = self.task.roles.iter().map(String::as_str).collect();
         let help = diagnostic::nearest(name, known)
             .map_or_else(|| format!("add it: `models: {{{name}: {{…}}}}`"), |near| format!("did you mean `{near}`?"));
         let message = format!("{asker} needs the role `{name}`, which `models` does not have");
@@ -117,7 +117,7 @@ fn gates(task: &Task, expects: bool, sources: &SourceMap, diagnostics: &mut Diag
                 diagnostics.push(catalog::BAD_GATE.at(at, error.message).maybe_help(error.help));
             }
             Ok((gate, range)) => {
-                if !known.contains(&&*gate.scorer) && !task.damaged {
+                if !known.contains(&&*gate.scorer) && !task.damaged && !task.scorers_damaged {
                     let message = format!("the gate is over `{}`, and no scorer is called that", gate.scorer);
                     let at = written.text.locate(sources, range);
                     let help = diagnostic::suggest(&gate.scorer, known.clone());

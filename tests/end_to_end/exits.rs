@@ -170,6 +170,17 @@ fn an_edited_verdict_is_5_and_the_score_is_named() {
     assert_eq!(ran.code, 5, "{}", ran.err);
     assert!(ran.err.contains("the score of `plan_kept` is 4, and was recorded as 5"), "{}", ran.err);
     assert!(ran.err.contains("the digest is "), "{}", ran.err);
+    // Nor is such a run gone on with: an ended trial asks nothing, and must come to the same again.
+    let lines = std::fs::read_to_string(&log).unwrap().lines().count();
+    std::fs::copy(root().join("tasks/quickstart/task.yaml"), folder.join("task.yaml")).unwrap();
+    let resumed = run(&folder, &["resume", "last", "--task", "task.yaml"]);
+    assert_eq!(resumed.code, 5, "{}", resumed.err);
+    assert!(resumed.err.contains("[R0104]") && resumed.err.contains("was recorded as 5"), "{}", resumed.err);
+    let after = std::fs::read_to_string(&log).unwrap();
+    assert!(
+        after.lines().skip(lines).all(|line| !line.contains("\"e\":\"ask\"") && !line.contains("\"e\":\"end\"")),
+        "{after}"
+    );
 }
 
 #[test]

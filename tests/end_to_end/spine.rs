@@ -149,3 +149,60 @@ fn a_judge_that_breaks_its_contract_is_asked_again_once_and_then_invalid() {
     assert_eq!(asked.len(), 2);
     assert_ne!(asked[0], asked[1]);
 }
+
+/// The pages that a reviewer found wrong once: each is small, and says in its name what must hold.
+const SMALL: &str = "aigo: 1
+name: small
+models:
+  assistant: {scripted: [ASSISTANT]}
+  judge: {scripted: [JUDGE]}
+dataset: {samples: [{id: one, plan: Free, n: 0}]}
+solvers:
+SOLVERS
+scorers:
+  - {name: said, check: {contains: yes, turns: every}, over: mean, pass: 0.5}
+  - {name: judged, judge: {per: turn, rubric: Is it good?, scale: {labels: {bad: 0, fine: 2, good: 4}}, evidence: none}, over: median, pass: 1}
+gates: [{gate: mean(said) >= 0, min_n: 1}]
+";
+
+fn small(name: &str, assistant: &str, judge: &str, solvers: &str) -> (std::path::PathBuf, Ran) {
+    let folder = folder(name);
+    let text = SMALL.replace("ASSISTANT", assistant).replace("JUDGE", judge).replace("SOLVERS", solvers);
+    std::fs::write(folder.join("task.yaml"), text).unwrap();
+    let ran = run(&folder, &["run", "task.yaml", "--format", "json"]);
+    (folder, ran)
+}
+
+const TWO_TURNS: &str = "  - script: [First?, Second?]";
+
+#[test]
+fn what_a_mean_makes_of_booleans_and_labels_reaches_the_gate() {
+    let assistant = "{when: turn == 1, say: 'yes'}, no";
+    let judge = "{when: judged == 1, verdict: {score: fine}}, {verdict: {score: good}}";
+    let (folder, ran) = small("means", assistant, judge, TWO_TURNS);
+    assert_eq!(ran.json()["gates"][0]["value"].as_f64(), Some(0.5), "{}", ran.out);
+    let trial = trial(&only_run(&folder), "one");
+    let value = |scorer: &str| score(&trial, scorer);
+    assert!(value("said").contains("0.5") && value("judged").contains('3'), "{} {}", value("said"), value("judged"));
+}
+
+#[test]
+fn an_expectation_in_a_branch_that_need_not_be_taken_is_not_left_by_a_stop() {
+    let solvers = "  - loop:
+      max_turns: 5
+      solvers:
+        - user: Next.
+        - generate
+        - if: {when: plan == 'Pro', then: [{user: Pro?}, {generate: , expect: {contains: yes}}]}
+        - stop: {when: turn == 2}";
+    let (_, ran) = small("branch", "'yes'", "{verdict: {score: good}}", solvers);
+    let expectations = &ran.json()["outcomes"]["expectations"];
+    assert_eq!(expectations["not_applicable"].as_i64(), Some(1), "{}", ran.out);
+}
+
+#[test]
+fn a_rule_that_has_no_value_is_the_tasks_error_and_no_failure_of_the_assistant() {
+    let (folder, ran) = small("rule", "'{{ 1 // n }}'", "{verdict: {score: good}}", TWO_TURNS);
+    assert_eq!(ending(&only_run(&folder), "one").as_deref(), Some("task_error"), "{}", ran.err);
+    assert_eq!(ran.json()["outcomes"]["said"]["void"].as_i64(), Some(1), "{}", ran.out);
+}

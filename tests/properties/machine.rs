@@ -116,6 +116,10 @@ fn the_generator_makes_programs_that_call_side_by_side_and_end_in_many_ways() {
     let mut scored = 0;
     for seed in 0..600 {
         let (outcome, calls, wide) = ended(&linked(program(seed, 20)), 0, |_| 0);
+        // However alike two calls of a trial are, they are draws of their own: nothing asked twice may be answered once.
+        let contents: std::collections::BTreeSet<_> =
+            outcome.calls.iter().map(|call| (&call.position.graph, call.content)).collect();
+        assert_eq!(contents.len(), outcome.calls.len(), "seed {seed}: two calls share a content");
         most_calls = most_calls.max(calls);
         most_wide = most_wide.max(wide);
         scored += outcome.scores.iter().filter(|row| row.turn.is_some()).count();
@@ -135,7 +139,7 @@ fn of_several_faults_the_same_one_is_told() {
           n1 \"ask\" generate role=\"assistant\" view=chat opening=\"{{ i }}\" into=\"r\" ok=n2 bad=n2\n\
           n2 \"fork\" branch when=\"i == 1\" yes=n3 no=n4\n\
           n3 \"one\" let into=\"n\" value=\"first([])\" next=n5\n n4 \"two\" let into=\"n\" value=\"last([])\" next=n5\n\
-          n5 \"check\" check contains=\"a\" text=\"r.text\" turn=\"i\" into=\"v\" next=again\n}\n\
+          n5 \"check\" check contains=\"a\" text=\"r.text\" author=\"assistant\" turn=\"i\" into=\"v\" next=again\n}\n\
          n6 \"over\" reduce from=\"vs\" by=all into=\"w\" next=n7\n";
     let head = "aigo-ir 1\nprogram \"p\" {\n seed 0\n epochs 1\n}\nrole \"assistant\" scripted {\n rule say=\"a\"\n}\n";
     let spoken = "n0 \"u\" append author=\"user\" say=\"Hi.\" next=n1\nn1 \"a\" append author=\"assistant\" say=\"Hi.\" next=n2\n";

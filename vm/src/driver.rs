@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Ask as AskRecord, End, Journal, Open, Record};
+use aigo_log::{Ask as AskRecord, Close, End, Journal, Open, Record};
 use aigo_machine::{Answer, Ask, LaneId, Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::Report;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -17,6 +17,7 @@ use crate::fault::{Class, Fault};
 use crate::outcome;
 use crate::provider::Players;
 use crate::recorded::{Found, Recorded, content};
+use crate::replay;
 use crate::stop::{Stop, StopReason};
 
 /// What a run is told beside its program.
@@ -40,8 +41,8 @@ pub struct Planned {
     pub tags: Vec<String>,
     /// Of a trial that the log holds already: its number and its answers.
     pub begun: Option<(u64, Recorded)>,
-    /// Whether the log has its end: then it is only folded in.
-    pub closed: bool,
+    /// Its end, where the log has it: then the trial asks nothing, and has to come to the same again.
+    pub closed: Option<Close>,
 }
 
 /// What came of a run.
@@ -85,16 +86,26 @@ pub fn run(
     runtime.block_on(async {
         let switch = Arc::clone(&stop);
         tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                switch.stop(StopReason::Interrupted);
-                interrupted(false);
-            }
-            if tokio::signal::ctrl_c().await.is_ok() {
-                interrupted(true);
-            }
+            switch.stop(signal().await);
+            interrupted(false);
+            signal().await;
+            interrupted(true);
         });
         run_trials(linked, players, journal, planned, settings, stop).await
     })
+}
+
+/// Waits for the next signal to stop.
+async fn signal() -> StopReason {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        return tokio::select! {
+            _ = tokio::signal::ctrl_c() => StopReason::Interrupted,
+            _ = terminate.recv() => StopReason::Terminated,
+        };
+    }
+    let _ = tokio::signal::ctrl_c().await;
+    StopReason::Interrupted
 }
 
 /// Runs trials. A planned trial that is an error ends the run before anything of it is recorded; those begun before it come
@@ -120,6 +131,8 @@ async fn run_trials(
     let deadline = time_limit(&context);
     let (sender, receiver) = mpsc::channel::<Ended>(in_flight.min(1024));
     let folding = tokio::spawn(fold(Arc::clone(&program), receiver));
+    let sender_of_faults = sender.clone();
+    let mut tasks = JoinSet::new();
     let mut next_trial = settings.next_trial;
     let mut failed = None;
     for trial in planned {
@@ -133,19 +146,27 @@ async fn run_trials(
         };
         let number = trial.begun.as_ref().map_or(next_trial, |(number, _)| *number);
         next_trial = next_trial.max(number + 1);
-        // After a stop the rest of the samples is only counted.
-        if stop.is_stopped() && !trial.closed {
+        // After a stop the rest of the samples is only counted. Those that the log holds are gone through all the same: one
+        // whose answers are all there has ended, as replay will say.
+        if stop.is_stopped() && trial.begun.is_none() {
             let _ = sender.send(Ended::Open(None)).await;
             continue;
         }
         let (context, sender) = (Arc::clone(&context), sender.clone());
-        tokio::spawn(async move {
+        tasks.spawn(async move {
             let ended = perform(&context, number, trial).await;
             let _ = sender.send(ended).await;
             drop(place);
         });
+        while let Some(joined) = tasks.try_join_next() {
+            survived(joined, &stop, &sender_of_faults).await;
+        }
     }
     drop(sender);
+    while let Some(joined) = tasks.join_next().await {
+        survived(joined, &stop, &sender_of_faults).await;
+    }
+    drop(sender_of_faults);
     let folded = folding.await.map_err(|error| RunError::told(crate::error::BAD_PROGRAM.nowhere(error.to_string())))?;
     if let Some(deadline) = deadline {
         deadline.abort();
@@ -162,6 +183,14 @@ async fn run_trials(
         open_reason: folded.open_reason,
         calls_made: context.calls.load(Ordering::Relaxed),
     })
+}
+
+/// A trial whose task has panicked is open, and the run is over: aigo is at fault.
+async fn survived(joined: Result<(), tokio::task::JoinError>, stop: &Stop, sender: &mpsc::Sender<Ended>) {
+    if let Err(error) = joined {
+        stop.stop(StopReason::Fault(error.to_string()));
+        let _ = sender.send(Ended::Open(None)).await;
+    }
 }
 
 /// Writes the run's end and closes the log.
@@ -222,6 +251,16 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
     let Planned { sample, tags, begun, closed } = planned;
     let is_new = begun.is_none();
     let recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
+    if let Some(close) = closed {
+        return match replay::closed(&context.linked, &sample, &recorded, &close) {
+            Ok((outcome, leaf)) => Ended::Outcome(Box::new(outcome), leaf),
+            Err(what) => {
+                let message = format!("sample {}, epoch {}: {what}", sample.key, sample.epoch);
+                context.stop.stop(StopReason::Diverged(message));
+                Ended::Open(None)
+            }
+        };
+    }
     if is_new {
         let open = Open {
             trial: number,
@@ -242,7 +281,7 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
     }
     let Some(outcome) = trial.outcome() else { return Ended::Open(Some("the trial does not end".to_owned())) };
     let leaf = outcome.leaf();
-    if !closed && let Err(error) = context.journal.append(&Record::Close(outcome::close(number, &outcome, leaf))) {
+    if let Err(error) = context.journal.append(&Record::Close(outcome::close(number, &outcome, leaf))) {
         context.stop.stop(StopReason::Log(error));
     }
     Ended::Outcome(Box::new(outcome), leaf)
@@ -291,7 +330,7 @@ async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -
             return Err(Some(format!("{place}: something else is asked than the log has recorded")));
         }
     }
-    let permit = context.players.enter(&context.linked, &ask).await;
+    let permit = context.players.enter(&context.linked, &ask, &|| context.stop.is_stopped()).await;
     if context.stop.is_stopped() {
         return Err(None);
     }

@@ -13,6 +13,9 @@ pub(crate) struct Limiter {
     rests_until: Mutex<Option<Instant>>,
 }
 
+/// How long is slept at once.
+const STEP: Duration = Duration::from_millis(200);
+
 /// The longest rest that is believed; a longer one is taken as this.
 const LONGEST_REST: Duration = Duration::from_mins(2);
 
@@ -21,16 +24,29 @@ impl Limiter {
         Self { in_flight: Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)), rests_until: Mutex::new(None) }
     }
 
-    /// Waits for the endpoint's rest to end and for a place.
-    pub(crate) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
+    /// Waits for a place and for the endpoint's rest to end; none once the run has stopped. Who had a place in hand when the
+    /// rest began gives it back: it would only fire into another refusal.
+    pub(crate) async fn enter(&self, stopped: &impl Fn() -> bool) -> Option<SemaphorePermit<'_>> {
         loop {
-            let rest = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
-            match rest.filter(|until| *until > Instant::now()) {
-                Some(until) => tokio::time::sleep_until(until).await,
-                // The semaphore is never closed, so there is always a permit in the end.
-                None => return self.in_flight.acquire().await.ok(),
+            while let Some(left) = self.resting() {
+                if stopped() {
+                    return None;
+                }
+                // In short steps, so that a stop is not slept through.
+                tokio::time::sleep(left.min(STEP)).await;
+            }
+            // The semaphore is never closed, so there is always a permit in the end.
+            let permit = self.in_flight.acquire().await.ok()?;
+            if self.resting().is_none() {
+                return Some(permit);
             }
         }
+    }
+
+    /// How long the endpoint still rests.
+    fn resting(&self) -> Option<Duration> {
+        let until = (*self.rests_until.lock().unwrap_or_else(PoisonError::into_inner))?;
+        until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     }
 
     /// The endpoint rests for this long, for all its callers.

@@ -93,9 +93,14 @@ impl Players {
     }
 
     /// Waits for a place at the endpoint of a role. Whoever has it may ask at once: what waits here was not sent.
-    pub(crate) async fn enter(&self, linked: &Linked, ask: &Ask) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn enter(
+        &self,
+        linked: &Linked,
+        ask: &Ask,
+        stopped: &impl Fn() -> bool,
+    ) -> Option<SemaphorePermit<'_>> {
         match self.of(linked, ask) {
-            Some((PlayerOf { kind: Kind::OpenAi(_), limiter }, _)) => limiter.enter().await,
+            Some((PlayerOf { kind: Kind::OpenAi(_), limiter }, _)) => limiter.enter(stopped).await,
             _ => None,
         }
     }
@@ -126,7 +131,7 @@ impl Players {
         loop {
             let place = match permit.take() {
                 Some(place) => Some(place),
-                None => limiter.enter().await,
+                None => limiter.enter(&stopped).await,
             };
             let outcome = client.ask(&ask.request).await;
             drop(place);
@@ -136,7 +141,10 @@ impl Players {
             };
             match &fault.class {
                 Class::Request(word) => {
-                    let answer = Answer { stop: "fault".into(), fault: Some((*word).into()), ..Answer::default() };
+                    // What the server said is kept: it is all that tells a wrong parameter from a bad application.
+                    let text = fault.message.as_str().into();
+                    let answer =
+                        Answer { text, stop: "fault".into(), fault: Some((*word).into()), ..Answer::default() };
                     return Ok(Reply { answer, model: None, lossy: false });
                 }
                 Class::RateLimit(rest) if rests < MOST_RESTS => {

@@ -80,7 +80,6 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
             Position { graph: ask.graph.as_str().into(), node: ask.node.as_str().into(), index: ask.index.clone() };
         match &call.got {
             None => {
-                recorded.unanswered += 1;
                 recorded.asked.insert(position);
             }
             Some(got) => {
@@ -88,7 +87,8 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
             }
         }
     }
-    // A call that was interrupted and then answered is answered.
-    recorded.unanswered = recorded.unanswered.min(trial.calls.len() - recorded.answers.len());
+    // A call that was interrupted, made again and then answered is answered.
+    recorded.asked.retain(|position| !recorded.answers.contains_key(position));
+    recorded.unanswered = recorded.asked.len();
     (Arc::new(sample), recorded)
 }

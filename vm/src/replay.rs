@@ -105,8 +105,7 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
             }
             Err(Missing::Answer(position)) => {
                 if logged.close.is_some() {
-                    let what = "the log has no answer for this call, although the trial has ended".to_owned();
-                    replayed.divergences.push(diverged(Some(position), what));
+                    replayed.divergences.push(diverged(Some(position), NO_ANSWER.to_owned()));
                 }
                 replayed.open += 1;
             }
@@ -124,6 +123,27 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
     replayed.digest = outcome::digest(&linked.hash, &dataset, &replayed.report);
     Ok(replayed)
 }
+
+/// An ended trial again, from its recorded answers alone. The error says how it differs from its recorded end.
+pub(crate) fn closed(
+    linked: &Arc<Linked>,
+    sample: &Arc<aigo_machine::Sample>,
+    recorded: &Recorded,
+    close: &aigo_log::Close,
+) -> Result<(Outcome, Key), String> {
+    let outcome = again(linked, sample, recorded).map_err(|missing| match missing {
+        Missing::Answer(position) => format!("{} at {}: {NO_ANSWER}", position.graph, position.node),
+        Missing::Differs(position, what) => format!("{} at {}: {what}", position.graph, position.node),
+    })?;
+    let leaf = outcome.leaf();
+    if *close == outcome::close(close.trial, &outcome, leaf) {
+        Ok((outcome, leaf))
+    } else {
+        Err(differs(&outcome, close, leaf))
+    }
+}
+
+const NO_ANSWER: &str = "the log has no answer for this call, although the trial has ended";
 
 /// Why a trial cannot be replayed to its end.
 enum Missing {

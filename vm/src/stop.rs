@@ -7,12 +7,18 @@ use std::sync::{Mutex, PoisonError};
 pub enum StopReason {
     /// The user asked for it.
     Interrupted,
+    /// The system asked for it: SIGTERM, as CI and containers send it.
+    Terminated,
     /// A limit of the run was reached.
     Limit(String),
     /// An endpoint refuses everything: key, quota or address are wrong.
     Endpoint(String),
     /// The log cannot be written.
     Log(aigo_log::LogError),
+    /// A trial that has ended does not come to the same again: the log was changed, or this build derives differently.
+    Diverged(String),
+    /// A trial's task has panicked.
+    Fault(String),
 }
 
 /// The switch. The first reason stays.

@@ -158,6 +158,16 @@ impl Diagnostics {
         self.0.extend(more);
     }
 
+    /// How many there are: whether something was found between two moments.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether an error is among them.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| d.row.severity == Severity::Error)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value as Jinja, filters, tests};
 
-use crate::eval::Scope;
+use crate::eval::{MOST_TEXT, Scope};
 use crate::template::{SyntaxError, Template, syntax_error};
 use crate::value::Value;
 
@@ -66,7 +66,11 @@ impl Engine {
         let found =
             self.environment.get_template(&template.source).map_err(|error| failure(&error, &template.source))?;
         let root = Jinja::from_object(Root(Arc::clone(scope)));
-        found.render(root).map(Arc::from).map_err(|error| failure(&error, &template.source))
+        let text = found.render(root).map_err(|error| failure(&error, &template.source))?;
+        if text.len() > MOST_TEXT {
+            return Err(format!("a text of {} bytes; at most {MOST_TEXT} are possible", text.len()));
+        }
+        Ok(text.into())
     }
 }
 

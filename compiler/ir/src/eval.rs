@@ -160,7 +160,8 @@ fn contains(expr: &Expr, haystack: &Value, needle: &Value) -> Computed {
 
 fn arithmetic(expr: &Expr, op: Operator, a: &Value, b: &Value) -> Computed {
     if op == Operator::Concat {
-        return Ok(Value::str(text(expr, a)? + &text(expr, b)?));
+        let (a, b) = (text(expr, a)?, text(expr, b)?);
+        return bounded(expr, a.len() + b.len(), || a + &b);
     }
     if let (Value::Int(a), Value::Int(b)) = (a, b)
         && op != Operator::Divide
@@ -187,6 +188,17 @@ fn arithmetic(expr: &Expr, op: Operator, a: &Value, b: &Value) -> Computed {
         Operator::FloorDivide => number(expr, (a / b).floor()),
         _ => number(expr, a - b * (a / b).floor()),
     }
+}
+
+/// The longest text that an expression or a template may make: loops that double a text must end as task errors, and not
+/// in the memory.
+pub const MOST_TEXT: usize = 16 << 20;
+
+fn bounded(expr: &Expr, length: usize, text: impl FnOnce() -> String) -> Computed {
+    if length > MOST_TEXT {
+        return fault(expr, format!("a text of {length} bytes; at most {MOST_TEXT} are possible"));
+    }
+    Ok(Value::str(text()))
 }
 
 /// A printable value as templates print it.
@@ -227,7 +239,9 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
         (Function::Text, [value]) => text(expr, value).map(Value::str),
         (Function::Join, [Value::List(items), Value::Str(between)]) => {
             let parts: Result<Vec<_>, _> = items.iter().map(|item| text(expr, item)).collect();
-            Ok(Value::str(parts?.join(between)))
+            let parts = parts?;
+            let length = parts.iter().map(|part| part.len() + between.len()).sum();
+            bounded(expr, length, || parts.join(between))
         }
         (Function::Length, [Value::Map(map)]) => Ok(count(map.len())),
         (_, [Value::List(items)]) => list_function(expr, function, items),

@@ -14,8 +14,31 @@ type Parsed<T> = Result<T, SyntaxError>;
 /// Reads an expression.
 pub fn parse(source: &str) -> Parsed<Expr> {
     template::guard_expression(source)?;
-    let tree = machinery::parse_expr(source).map_err(|error| template::syntax_error(&error, source))?;
+    let tree = machinery::parse_expr(source).map_err(|error| slip(source, template::syntax_error(&error, source)))?;
     Lower { source }.expr(&tree)
+}
+
+/// Help for what people write who know other languages.
+fn slip(source: &str, error: SyntaxError) -> SyntaxError {
+    let bytes = source.as_bytes();
+    let single = |at: usize| {
+        let near = |offset: Option<usize>| offset.and_then(|at| bytes.get(at)).copied();
+        bytes.get(at) == Some(&b'=')
+            && near(at.checked_sub(1)).is_none_or(|b| !b"=!<>".contains(&b))
+            && near(Some(at + 1)) != Some(b'=')
+    };
+    let help = if source.contains("{{") {
+        "an expression stands without `{{ }}`"
+    } else if source.contains("&&") || source.contains("||") {
+        "write `and`, `or`"
+    } else if source.trim_start().starts_with('!') {
+        "write `not`"
+    } else if (0..bytes.len()).any(single) {
+        "equality is written `==`"
+    } else {
+        return error;
+    };
+    error.help(help)
 }
 
 struct Lower<'s> {

@@ -125,6 +125,7 @@ impl Conversation {
     /// The messages from turn `first` to turn `last`, system messages left out, each with its label: `6u`, `6a`, `6t1` and
     /// so on. A second message of one author in a turn is `6a2`; other roles go by name, `6:critic`.
     pub fn labelled(&self, first: u32, last: u32) -> Vec<(String, &Message)> {
+        // Counts of the present turn alone: turns never come back.
         let mut counts: Vec<(u32, String, u32)> = Vec::new();
         let mut out = Vec::new();
         let mut call = None;
@@ -137,6 +138,7 @@ impl Conversation {
                 (MessageKind::Say, other) => format!(":{other}"),
             };
             // A result has the label of its call.
+            counts.retain(|(turn, ..)| *turn == message.turn);
             let label = if matches!(message.kind, MessageKind::Result { .. }) && call.is_some() {
                 call.clone().unwrap_or_default()
             } else {

@@ -88,9 +88,15 @@ pub fn sum(numbers: &[f64]) -> f64 {
 pub fn reduce(reducer: Reducer, scale: &Scale, pass: f64, items: &[Verdict]) -> Verdict {
     let scored: Vec<&Verdict> = items.iter().filter(|item| item.outcome == Outcome::Scored).collect();
     let missing: Vec<&Verdict> = items.iter().filter(|item| item.outcome.is_missing()).collect();
-    let numbers: Vec<f64> =
-        scored.iter().filter_map(|v| v.value.as_ref().and_then(|value| scale.number(value))).collect();
-    let (worst, best) = scale.ends();
+    // The rate counts what passes; every other reducer the values. A conversation passes by rate where all its items do.
+    let is_rate = reducer == Reducer::Rate;
+    let number_of = |v: &&Verdict| match (&v.value, is_rate) {
+        (Some(value), false) => scale.number_of_reduced(value),
+        (_, true) => v.pass.map(|pass| f64::from(u8::from(pass))),
+        (None, false) => None,
+    };
+    let numbers: Vec<f64> = scored.iter().filter_map(number_of).collect();
+    let ((worst, best), pass) = if is_rate { ((0.0, 1.0), 1.0) } else { (scale.ends(), pass) };
     let number = if missing.is_empty() {
         if numbers.is_empty() {
             return Verdict::scored(scale.end(false), true, "nothing at stake");
@@ -152,6 +158,28 @@ mod tests {
         assert_eq!((failed.value, failed.pass, &*failed.reason), (Some(Value::Bool(false)), Some(false), "bad"));
         let skipped = Verdict::without_value(Outcome::NotApplicable, "");
         assert_eq!(&*all(&[skipped]).reason, "nothing at stake");
+    }
+
+    #[test]
+    fn what_a_reducer_makes_still_counts_as_what_it_is() {
+        let labels = Scale::Labels(vec![("bad".into(), 0.0), ("fine".into(), 2.0), ("good".into(), 4.0)]);
+        let label = |word: &str, pass| Verdict::scored(Value::str(word), pass, "");
+        for (reducer, scale, items, number) in [
+            (Reducer::Mean, &Scale::Boolean, vec![yes(true), yes(false), yes(false)], 1.0 / 3.0),
+            (Reducer::Rate, &Scale::Boolean, vec![yes(true), yes(true), yes(false), yes(false)], 0.5),
+            (Reducer::Mean, &labels, vec![label("bad", false), label("good", true)], 2.0),
+            (Reducer::Median, &labels, vec![label("fine", false), label("good", true)], 3.0),
+            (Reducer::Min, &labels, vec![label("fine", false), label("good", true)], 2.0),
+            (
+                Reducer::Rate,
+                &Scale::Range(1, 5),
+                vec![Verdict::scored(Value::Int(5), true, ""), Verdict::scored(Value::Int(1), false, "")],
+                0.5,
+            ),
+        ] {
+            let verdict = reduce(reducer, scale, 2.0, &items);
+            assert_eq!(scale.number_of_reduced(verdict.value.as_ref().unwrap()), Some(number), "{reducer:?} {scale}");
+        }
     }
 
     #[test]

@@ -75,20 +75,28 @@ pub fn verdict_schema(scale: &Scale, rule: EvidenceRule, labels: &[String]) -> V
     object(properties)
 }
 
-/// The JSON objects in a text, first to last, those within others left out. What stands between them is passed over.
+/// The JSON objects in a text, first to last, those within others left out. What stands between them is passed over: a judge
+/// may write about code before it answers. The work is bounded in bytes, whatever the text is.
 fn objects(text: &str) -> Vec<Value> {
-    const MOST_TRIES: usize = 200;
-    let (mut found, mut from) = (Vec::new(), 0);
-    for _ in 0..MOST_TRIES {
+    const MOST_WORK: usize = 8 << 20;
+    let (mut found, mut from, mut work) = (Vec::new(), 0, 0);
+    while work < MOST_WORK {
         let Some(at) = text.get(from..).and_then(|rest| rest.find('{')) else { break };
         let start = from + at;
-        let mut stream = serde_json::Deserializer::from_str(text.get(start..).unwrap_or_default()).into_iter::<Value>();
+        let rest = text.get(start..).unwrap_or_default();
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match stream.next() {
             Some(Ok(value)) => {
                 from = start + stream.byte_offset();
+                work += stream.byte_offset();
                 found.push(value);
             }
-            _ => from = start + 1,
+            Some(Err(error)) => {
+                // What was read before it failed: to the end, or to the error's place, whose line is not worth counting.
+                work += if error.is_eof() { rest.len() } else { rest.len().min(error.column() + 80 * error.line()) };
+                from = start + 1;
+            }
+            None => break,
         }
     }
     found
@@ -238,6 +246,8 @@ mod tests {
         let verdict =
             read(EvidenceRule::None, r#"{"score":9} Well. ```json {"reason":"ok","score":4}``` {"score": 11}"#);
         assert_eq!((verdict.value, verdict.pass, &*verdict.reason), (Some(Value::Int(4)), Some(true), "ok"));
+        let after_code = format!("{} {{\"score\":2.0}} {{\"score\":4.7}}", "{x".repeat(5000));
+        assert_eq!(read(EvidenceRule::None, &after_code).value, Some(Value::Int(2)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Run-time data: what rows hold, templates print and expressions compute.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -295,14 +296,15 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut map = Map::default();
+        let (mut pairs, mut keys) = (Vec::new(), BTreeSet::new());
         while let Some((key, value)) = access.next_entry::<String, Value>()? {
-            if map.get(&key).is_some() {
+            let key: Arc<str> = key.into();
+            if !keys.insert(Arc::clone(&key)) {
                 return Err(de::Error::custom(format!("the key `{key}` stands twice in one object")));
             }
-            map.set(key, value);
+            pairs.push((key, value));
         }
-        Ok(Value::Map(Arc::new(map)))
+        Ok(Value::Map(Arc::new(Map(pairs))))
     }
 }
 

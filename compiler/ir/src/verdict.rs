@@ -52,20 +52,26 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The number that a value of this scale counts as; `None` where the value is not of the scale.
+    /// The number that a judge's value of this scale counts as; `None` where the value is not of the scale.
     pub fn number(&self, value: &Value) -> Option<f64> {
         match (self, value) {
             (Self::Boolean, Value::Bool(b)) => Some(f64::from(u8::from(*b))),
             (Self::Range(low, high), Value::Int(n)) if (low..=high).contains(&n) => value.as_f64(),
-            // Reducers such as the mean leave the whole numbers, not the range.
-            (Self::Range(low, high), Value::Float(x)) => {
-                let ends = (Value::Int(*low).as_f64()?, Value::Int(*high).as_f64()?);
-                (ends.0..=ends.1).contains(x).then_some(*x)
-            }
             (Self::Unit, Value::Int(_) | Value::Float(_)) => value.as_f64().filter(|x| (0.0..=1.0).contains(x)),
             (Self::Labels(labels), Value::Str(word)) => labels.iter().find(|(label, _)| label == word).map(|(_, x)| *x),
             _ => None,
         }
+    }
+
+    /// The number that a verdict's value counts as, also where a reducer made it: means, rates and medians leave the steps of
+    /// the scale and are numbers between its ends.
+    pub fn number_of_reduced(&self, value: &Value) -> Option<f64> {
+        self.number(value).or_else(|| {
+            let (worst, best) = self.ends();
+            // The rate is a share, whatever the scale is.
+            let (least, most) = (worst.min(0.0), best.max(1.0));
+            value.as_f64().filter(|x| (least..=most).contains(x))
+        })
     }
 
     /// The worst and the best number.

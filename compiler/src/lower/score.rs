@@ -25,8 +25,8 @@ const VERDICTS: &str = "_verdicts";
 const WHOLE: &str = "_whole";
 const REPLY: &str = "_reply";
 
-/// The most turns of a conversation that are judged one by one.
-const MOST_TURNS: u32 = 1000;
+/// The most turns of a conversation that are judged one by one: as many as a loop can have passes.
+const MOST_TURNS: u32 = 10_000;
 /// A judge is asked again once after an answer that cannot be used.
 const ATTEMPTS: u32 = 2;
 

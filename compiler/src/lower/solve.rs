@@ -176,10 +176,14 @@ impl Lower<'_> {
         let ask = Node::Generate { role: role.into(), view, schema: None, tools: false, into: into.clone() };
         let ask = self.flow.add(ask, path, origin);
         self.flow.take(ask, Port::Ok);
-        self.aside(is(&into, "fault", "filtered"), &format!("{path}/filtered"), origin, |lower| {
-            lower.exit(Ending::Filtered, &format!("{path}/exit_filtered"), origin);
-        });
-        self.exit(Ending::ApplicationFailure, &format!("{path}/exit_failed"), origin);
+        // Whose fault it is follows from the role: only the assistant's is a result.
+        if role == ASSISTANT {
+            self.aside(is(&into, "fault", "filtered"), &format!("{path}/filtered"), origin, |lower| {
+                lower.exit(Ending::Filtered, &format!("{path}/exit_filtered"), origin);
+            });
+        }
+        let ending = if role == ASSISTANT { Ending::ApplicationFailure } else { Ending::SimulatorFailure };
+        self.exit(ending, &format!("{path}/exit_failed"), origin);
         self.flow.replace(vec![(ask, Port::Ok)]);
         let append = Node::Append { author: role.into(), audience: None, said: Said::Reply(into.clone()) };
         self.flow.add(append, &format!("{path}/append"), origin);

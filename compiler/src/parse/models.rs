@@ -74,6 +74,22 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(text.span, message));
             return None;
         }
+        let host = trimmed.split_once("://").map_or("", |(_, rest)| rest.split('/').next().unwrap_or_default());
+        if trimmed.contains(['?', '#']) {
+            self.report(
+                catalog::BAD_VALUE.at(text.span, "`base_url` is an address without a query").help("end it before `?`"),
+            );
+            return None;
+        }
+        if host.contains('@') {
+            let help = "write `api_key: {env: NAME}`, and set NAME in the environment";
+            self.report(
+                catalog::BAD_VALUE
+                    .at(text.span, "a secret must not stand in a task: `base_url` has one before `@`")
+                    .help(help),
+            );
+            return None;
+        }
         Some(trimmed.to_owned())
     }
 
@@ -85,8 +101,17 @@ impl Reader<'_> {
             return None;
         }
         let fields = self.map(node, &shape::SECRET)?;
-        let name = self.required(&fields, "env")?;
-        self.text(name, "env")
+        let name = self.required(&fields, "env").and_then(|node| self.text(node, "env"))?;
+        let first = name.value.chars().next();
+        let is_name = first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_name {
+            // What stands here may be the key itself, so it is not repeated.
+            let help = "write the variable's name, such as `OPENAI_API_KEY`, and set it in the environment";
+            self.report(catalog::BAD_VALUE.at(name.span, "`env` takes the name of an environment variable").help(help));
+            return None;
+        }
+        Some(name)
     }
 
     fn price(&mut self, node: NodeRef<'_>) -> Option<(f64, f64)> {

@@ -102,7 +102,9 @@ impl Reader<'_> {
             "simulate_user" => Verb::SimulateUser(Box::new(self.simulate(value)?)),
             "script" => {
                 let lines = self.items(value, verb, "texts").into_iter().filter_map(|item| self.leaf(item, verb));
-                Verb::Script(lines.collect())
+                let lines: Vec<Leaf> = lines.collect();
+                self.not_empty(value, verb, lines.len(), "line");
+                Verb::Script(lines)
             }
             "loop" => self.repeat(value)?,
             "if" => {
@@ -131,9 +133,24 @@ impl Reader<'_> {
                     let expression = self.leaf(entry.value, entry.key.value);
                     bound.extend(name.zip(expression));
                 }
+                self.not_empty(value, verb, bound.len(), "name");
                 Verb::Set(bound)
             }
         })
+    }
+
+    /// A step that does nothing was surely meant to do something.
+    fn not_empty(&mut self, node: NodeRef<'_>, what: &str, count: usize, of: &str) {
+        if count == 0
+            && node.items().len() == 0
+            && node.entries().len() == 0
+            && !node.is_incomplete()
+            && !node.is_implicit()
+        {
+            self.report(
+                catalog::BAD_VALUE.at(node.site(), format!("`{what}` has no {of}")).help("add one, or remove the step"),
+            );
+        }
     }
 
     fn boolean(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
@@ -156,7 +173,11 @@ impl Reader<'_> {
         let fields = self.map(value, &shape::LOOP)?;
         let times = self.required(&fields, "max_turns").and_then(|node| self.count(node, "max_turns", 1..=MOST_PASSES));
         let until = fields.get("until").and_then(|node| self.leaf(node, "until"));
-        let steps = self.required(&fields, "solvers").map(|node| self.steps(node, "solvers")).unwrap_or_default();
+        let body = self.required(&fields, "solvers");
+        let steps = body.map(|node| self.steps(node, "solvers")).unwrap_or_default();
+        if let Some(node) = body {
+            self.not_empty(node, "solvers", steps.len(), "step");
+        }
         // A loop whose bound is wrong is still looked into.
         Some(Verb::Loop { times: times.unwrap_or(1), until, steps })
     }

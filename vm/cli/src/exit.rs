@@ -14,6 +14,8 @@ pub(crate) const LOG: u8 = 6;
 pub(crate) const FAULT: u8 = 70;
 /// Interrupted by the user.
 pub(crate) const INTERRUPTED: u8 = 130;
+/// Ended by a signal.
+pub(crate) const TERMINATED: u8 = 143;
 
 /// The code of results: 1 where a gate is red even at the best end, 4 where something is undecided or open, else 0.
 pub(crate) fn of_results(code: i32) -> u8 {

@@ -3,21 +3,28 @@
 
 use std::io::Write as _;
 
+use aigo_ir::text::printable;
+
 /// To standard output, with a line end. A reader who has gone away is no error.
 pub(crate) fn line(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    let _ = out.write_all(printable(text).as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
 }
 
-/// To standard output, as it is.
+/// To standard output. Nothing that others wrote reaches a terminal as more than letters.
 pub(crate) fn text(text: &str) {
+    coloured(&printable(text));
+}
+
+/// To standard output, as it is: of what was made safe before it was coloured.
+pub(crate) fn coloured(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// To standard error: what is not the result.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", aigo_ir::text::printable(text));
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
 }
 
 /// To standard error: what went wrong.

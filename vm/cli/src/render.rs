@@ -58,7 +58,9 @@ impl Shown {
             shown.message = format!("{} ({}:{}:{})", shown.message, printable(&file.name), at.line, at.column);
             return shown;
         }
-        shown.labels = here.iter().map(|(span, label)| label_at(&file.text, *span, label)).collect();
+        // The first is where the finding is: its line heads the text, whichever place comes first in the file.
+        let labels = here.iter().enumerate();
+        shown.labels = labels.map(|(at, (span, label))| label_at(&file.text, *span, label, at == 0)).collect();
         shown.source = Some(NamedSource::new(printable(&file.name), safe(&file.text)));
         shown
     }
@@ -72,7 +74,7 @@ fn is_wide(text: &str, span: Span) -> bool {
 }
 
 /// A label on whole characters, on one line.
-fn label_at(text: &str, span: Span, label: &str) -> LabeledSpan {
+fn label_at(text: &str, span: Span, label: &str, primary: bool) -> LabeledSpan {
     let floor = |mut at: usize| {
         at = at.min(text.len());
         while !text.is_char_boundary(at) {
@@ -86,7 +88,11 @@ fn label_at(text: &str, span: Span, label: &str) -> LabeledSpan {
         end = start + newline;
     }
     let label = (!label.is_empty()).then(|| printable(label));
-    LabeledSpan::new(label, start, end - start)
+    if primary {
+        LabeledSpan::new_primary_with_span(label, (start, end - start))
+    } else {
+        LabeledSpan::new_with_span(label, (start, end - start))
+    }
 }
 
 /// The text with every character that could drive a terminal replaced, at the same length in bytes.

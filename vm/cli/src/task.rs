@@ -1,6 +1,5 @@
 //! Loading and compiling a task, its findings printed.
 
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use aigo_compiler::{Compiled, Dataset};
@@ -48,8 +47,7 @@ pub(crate) fn compile(path: &Path) -> Result<(PathBuf, Compiled), u8> {
 }
 
 /// Findings as text. Gives the number of errors and warnings.
-pub(crate) fn show(compiled: &Compiled, format: Findings) -> (String, usize, usize) {
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+pub(crate) fn show(compiled: &Compiled, format: Findings, colour: bool) -> (String, usize, usize) {
     let (mut text, mut errors, mut warnings) = (String::new(), 0, 0);
     for diagnostic in &compiled.diagnostics {
         match diagnostic.row.severity {
@@ -67,7 +65,7 @@ pub(crate) fn show(compiled: &Compiled, format: Findings) -> (String, usize, usi
 /// Loads a task that is about to be used. Findings go to standard error; where there is an error, its exit code is given.
 pub(crate) fn load(path: &Path) -> Result<Task, u8> {
     let (path, compiled) = compile(path)?;
-    let (text, ..) = show(&compiled, Findings::Full);
+    let (text, ..) = show(&compiled, Findings::Full, false);
     if !text.is_empty() {
         out::note(text.trim_end());
     }

@@ -140,6 +140,9 @@ pub struct Usage {
     pub cached: Option<u64>,
 }
 
+/// The class of a fault that is the task's: the text says what is wrong with it.
+pub const TASK_ERROR: &str = "task_error";
+
 /// What came back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {

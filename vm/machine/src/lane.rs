@@ -44,18 +44,33 @@ pub struct Lane {
     pub(crate) slots: Vec<Option<Value>>,
     /// The regions that it is in, the outermost first.
     pub(crate) frames: Vec<Frame>,
-    /// Per map around it: how many earlier items of its list equal this one.
-    pub(crate) occurrence: Vec<u32>,
-    /// The contents that it has asked for: equal ones are counted, so that repeats never collapse.
+    /// Per map around it: a hash of its item, and how many earlier items of the list equal it. So items are told apart also
+    /// where they ask the same (a judge that is asked three times), and an item that is inserted elsewhere moves nothing.
+    pub(crate) occurrence: Vec<(Key, u32)>,
+    /// The contents that it has asked for, those of the lane that it came from and of its ended items included: equal ones
+    /// are counted, so that repeats never collapse.
     pub(crate) draws: Vec<Key>,
+    /// How many of them are from the lane that it came from.
+    pub(crate) inherited: usize,
     /// The conversation. Only a solve graph's main lane changes it.
     pub conversation: Arc<Conversation>,
     /// The map whose item it is; its end is the end of the lane.
     pub(crate) item_of: Option<NodeId>,
     /// The last node with two ways out, and the way it took, at which the conversation could still come to its regular end.
     pub(crate) last_fork: Option<(NodeId, aigo_ir::node::Port)>,
+    /// What went wrong last with an answer, for people: why the conversation ended badly, if it does.
+    pub(crate) trouble: Option<String>,
     /// The scores that it passed, by node: what a later look at the graph needs.
     pub(crate) passed: Vec<NodeId>,
+}
+
+/// What the lane of a map's item leaves behind.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The item's result.
+    pub value: Value,
+    /// What it asked for: the lane of the map counts these as its own, so that a later map does not repeat them unseen.
+    pub(crate) draws: Vec<Key>,
 }
 
 /// What a lane is told.
@@ -66,7 +81,7 @@ pub enum Event {
     /// The answer to its ask.
     Answered(Answer),
     /// The results of its map, in item order.
-    Joined(Vec<Value>),
+    Joined(Vec<Given>),
 }
 
 /// What a lane wants, or says.
@@ -78,7 +93,7 @@ pub enum Effect {
     /// A verdict for the report.
     Score(ScoreRow),
     /// The lane of a map's item is through, with this result.
-    Gave(Value),
+    Gave(Given),
     /// The graph has ended.
     Ended(Ending),
     /// The task is at fault: an expression or a template has no value. The message stands alone.
@@ -95,9 +110,11 @@ impl Lane {
             frames: Vec::new(),
             occurrence: Vec::new(),
             draws: Vec::new(),
+            inherited: 0,
             conversation,
             item_of: None,
             last_fork: None,
+            trouble: None,
             passed: Vec::new(),
         }
     }

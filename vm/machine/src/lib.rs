@@ -11,13 +11,14 @@ mod ask;
 mod lane;
 mod linked;
 mod outcome;
+mod regular;
 mod scope;
 mod step;
 mod trial;
 mod view;
 
-pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, ToolCall, Usage};
-pub use lane::{Effect, Event, GraphRef, Lane};
+pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, Usage};
+pub use lane::{Effect, Event, Given, GraphRef, Lane};
 pub use linked::Linked;
 pub use outcome::{Call, Outcome, ScoreRow};
 pub use scope::{Sample, Snapshot};

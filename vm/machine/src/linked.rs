@@ -1,17 +1,18 @@
 //! A program made ready to run: verified, its templates compiled, its roles hashed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aigo_ir::engine::Engine;
 use aigo_ir::graph::{Graph, NodeId};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::node::{Ending, Node};
+use aigo_ir::node::Port;
 use aigo_ir::print;
 use aigo_ir::program::{Player, Program, Role};
 use aigo_ir::verify::{self, Violation};
 
 use crate::lane::GraphRef;
+use crate::regular::Regular;
 
 /// A verified program with everything that all its lanes share.
 pub struct Linked {
@@ -26,8 +27,8 @@ pub struct Linked {
     /// `solve/NAME` and `score/NAME` of each graph.
     solve_names: Vec<Arc<str>>,
     score_names: Vec<Arc<str>>,
-    /// Of each solve graph: the nodes from which the conversation can still come to its regular end.
-    going: Vec<BTreeSet<NodeId>>,
+    /// Of each solve graph: what its shape says of early endings.
+    regular: Vec<Regular>,
 }
 
 impl Linked {
@@ -49,9 +50,9 @@ impl Linked {
         let roles = program.roles.iter().map(|role| role_key(role, &program)).collect();
         let solve_names = program.solves.iter().map(|graph| format!("solve/{}", graph.name).into()).collect();
         let score_names = program.scorers.iter().map(|scorer| format!("score/{}", scorer.name).into()).collect();
-        let going = program.solves.iter().map(going).collect();
+        let regular = program.solves.iter().map(Regular::of).collect();
         let hash = program.hash();
-        Ok(Self { program, engine, hash, roles, solve_names, score_names, going })
+        Ok(Self { program, engine, hash, roles, solve_names, score_names, regular })
     }
 
     /// A graph.
@@ -74,9 +75,15 @@ impl Linked {
     /// Whether a conversation at this node can still come to its regular end. In a score graph it always can.
     pub(crate) fn goes_on(&self, graph: GraphRef, node: NodeId) -> bool {
         match graph {
-            GraphRef::Solve(at) => self.going.get(at).is_none_or(|going| going.contains(&node)),
+            GraphRef::Solve(at) => self.regular.get(at).is_none_or(|regular| regular.goes_on(node)),
             GraphRef::Score(_) => true,
         }
+    }
+
+    /// The expectations that a conversation would surely have met, had it not taken `taken` at `fork`.
+    pub(crate) fn certain(&self, at: usize, fork: NodeId, taken: Port) -> BTreeSet<NodeId> {
+        let found = self.program.solves.get(at).zip(self.regular.get(at));
+        found.map_or_else(BTreeSet::new, |(graph, regular)| regular.left(graph, fork, taken))
     }
 
     /// A role and its hash.
@@ -84,34 +91,6 @@ impl Linked {
         let at = self.program.roles.iter().position(|role| &*role.name == name)?;
         Some((self.program.roles.get(at)?, self.roles.get(at)?))
     }
-}
-
-/// The nodes from which a regular end can be reached. A task that stops on every path has no other end than its stops.
-fn going(graph: &Graph) -> BTreeSet<NodeId> {
-    let regular = going_to(graph, &[Ending::Completed, Ending::Recorded, Ending::TurnLimit]);
-    if regular.is_empty() { going_to(graph, &[Ending::Condition, Ending::Done, Ending::GaveUp]) } else { regular }
-}
-
-/// The nodes from which an exit with one of these endings can be reached.
-fn going_to(graph: &Graph, endings: &[Ending]) -> BTreeSet<NodeId> {
-    let mut before: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
-    for (from, _) in graph.nodes() {
-        for (_, _, to) in graph.edges(from) {
-            before.entry(to).or_default().push(from);
-        }
-    }
-    let exits = graph.nodes().filter(|(_, placed)| match &placed.node {
-        Node::Exit { ending } => endings.contains(ending),
-        _ => false,
-    });
-    let mut open: Vec<NodeId> = exits.map(|(id, _)| id).collect();
-    let mut found = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if found.insert(id) {
-            open.extend(before.get(&id).into_iter().flatten());
-        }
-    }
-    found
 }
 
 /// What a call's content says of the role. Addresses, keys and prices are not in it; parameters that are not set are not

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub sample: Arc<Sample>,
     /// How the conversation ended.
     pub ending: Ending,
-    /// What was wrong with the task, where that is the ending or made a scorer void.
+    /// Why it ended badly, for people: what was wrong with the task, or with an answer.
     pub fault: Option<String>,
     /// The conversation.
     pub conversation: Arc<Conversation>,

@@ -16,8 +16,8 @@ use aigo_ir::template::Template;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{Outcome, Scale, Verdict};
 
-use crate::ask::{Answer, Ask, Position, Request, ToolCall};
-use crate::lane::{Effect, Event, Frame, GraphRef, Here, Lane};
+use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR, ToolCall};
+use crate::lane::{Effect, Event, Frame, Given, GraphRef, Here, Lane};
 use crate::linked::Linked;
 use crate::outcome::ScoreRow;
 use crate::scope::Sample;
@@ -61,7 +61,10 @@ impl<'s> Stepper<'s> {
             Event::Answered(answer) => self.answered(&answer)?,
             Event::Joined(results) => match self.placed()?.node.clone() {
                 Node::Map { into, .. } => {
-                    self.lane.set(self.shape, &into, Value::list(results));
+                    // In item order, so the order of arrival cannot be seen.
+                    self.lane.draws.extend(results.iter().flat_map(|given| given.draws.iter().copied()));
+                    let values = results.into_iter().map(|given| given.value).collect();
+                    self.lane.set(self.shape, &into, Value::list(values));
                     Next::Follow(Port::Done)
                 }
                 _ => return broken("results for a node that is no map"),
@@ -133,11 +136,11 @@ impl<'s> Stepper<'s> {
                     let Some(Node::Map { give, .. }) = self.shape.get(to).map(|placed| &placed.node) else {
                         return broken("an item of a node that is no map");
                     };
-                    let given = self.lane.slot(self.shape, give).cloned();
-                    return given.map_or_else(
-                        || broken("a map's item without a result"),
-                        |value| Ok(Some(Effect::Gave(value))),
-                    );
+                    let Some(value) = self.lane.slot(self.shape, give).cloned() else {
+                        return broken("a map's item without a result");
+                    };
+                    let draws = self.lane.draws.split_off(self.lane.inherited);
+                    return Ok(Some(Effect::Gave(Given { value, draws })));
                 }
                 Jump::On | Jump::Again => {
                     self.lane.cursor = to;
@@ -281,8 +284,8 @@ impl<'s> Stepper<'s> {
         let mut writer = KeyWriter::new("aigo.draw.1");
         writer.key(&base).str(&self.sample.key).u64(u64::from(self.sample.epoch)).str(&graph);
         writer.list(self.lane.occurrence.len());
-        for &n in &self.lane.occurrence {
-            writer.u64(u64::from(n));
+        for (item, n) in &self.lane.occurrence {
+            writer.key(item).u64(u64::from(*n));
         }
         let content = writer.u64(repeats as u64).finish();
         if matches!(role.player, Player::Scripted(_)) {
@@ -296,11 +299,19 @@ impl<'s> Stepper<'s> {
     }
 
     fn answered(&mut self, answer: &Answer) -> Result<Next, String> {
+        // A scripted role's rule that has no value is the task's fault, and nobody's answer.
+        if answer.fault.as_deref() == Some(TASK_ERROR) {
+            return Err(answer.text.to_string());
+        }
         match self.placed()?.node.clone() {
-            Node::Generate { into, .. } => {
+            Node::Generate { role, into, .. } => {
                 let mut answer = answer.clone();
                 if answer.fault.is_none() && answer.text.is_empty() && answer.calls.is_empty() {
                     answer.fault = Some("empty".into());
+                }
+                if let Some(fault) = &answer.fault {
+                    let said = if answer.text.is_empty() { String::new() } else { format!(": {}", answer.text) };
+                    self.lane.trouble = Some(format!("the role `{role}` gave no answer: {fault}{said}"));
                 }
                 self.lane.set(self.shape, &into, answer.to_value());
                 Ok(Next::Follow(if answer.fault.is_some() { Port::Bad } else { Port::Ok }))
@@ -365,8 +376,9 @@ impl<'s> Stepper<'s> {
             let mut lane = self.lane.clone();
             let equal = items.iter().take(at).filter(|earlier| *earlier == value).count();
             lane.frames.push(Frame { header, number: u32::try_from(at).unwrap_or(u32::MAX), items: None });
-            lane.occurrence.push(u32::try_from(equal).unwrap_or(u32::MAX));
-            lane.draws.clear();
+            let item_key = KeyWriter::new("aigo.item.1").value(value).finish();
+            lane.occurrence.push((item_key, u32::try_from(equal).unwrap_or(u32::MAX)));
+            lane.inherited = lane.draws.len();
             lane.item_of = Some(header);
             lane.cursor = body;
             lane.set(self.shape, item, value.clone());
@@ -384,6 +396,10 @@ impl<'s> Stepper<'s> {
                 let says = |key: &str| turn.as_ref().ok().and_then(|turn| turn.get(key)).and_then(Value::as_str);
                 let silent = says("message") == Some("") && says("status") == Some("going");
                 let ok = turn.is_ok() && !silent;
+                if !ok {
+                    let what = turn.as_ref().err().unwrap_or(&"the simulated user said nothing");
+                    self.lane.trouble = Some((*what).to_owned());
+                }
                 // The slot is assigned on both ways; on the bad one it says nothing.
                 (turn.unwrap_or_else(|_| schema::silence()), ok)
             }

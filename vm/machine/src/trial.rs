@@ -1,19 +1,19 @@
 //! A trial: one sample in one epoch. It runs the solve graph, then all score graphs side by side, and joins the lanes of
 //! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aigo_ir::key::Key;
 use aigo_ir::message::{ASSISTANT, Conversation};
 use aigo_ir::node::Ending;
-use aigo_ir::program::{EXPECTATIONS, Scorer};
+use aigo_ir::program::Scorer;
 use aigo_ir::reduce::{self, Reducer};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{self, Scale, Verdict};
 
 use crate::ask::{Answer, Ask, Position};
-use crate::lane::{Effect, Event, GraphRef, Lane};
+use crate::lane::{Effect, Event, Given, GraphRef, Lane};
 use crate::linked::Linked;
 use crate::outcome::{Call, Outcome, ScoreRow};
 use crate::scope::Sample;
@@ -37,12 +37,16 @@ struct Parent {
     item: usize,
 }
 
+/// An item that has failed; why is kept once for the graph.
+#[derive(Clone, Copy, Debug)]
+struct Failed;
+
 /// A lane at rest.
 struct Resting {
     lane: Lane,
     parent: Option<Parent>,
     /// Of a lane that waits for a map: the results so far.
-    results: Vec<Option<Value>>,
+    results: Vec<Option<Result<Given, Failed>>>,
     /// Of a lane that waits for an answer: what it asked.
     asked: Option<Asked>,
 }
@@ -207,7 +211,7 @@ impl Trial {
                     let begun: Vec<_> = begun.collect();
                     ready.extend(begun.into_iter().rev());
                 }
-                Some(Effect::Gave(value)) => ready.extend(self.join(parent, value, asks)),
+                Some(Effect::Gave(given)) => ready.extend(self.join(parent, Ok(given), asks)),
                 Some(Effect::Ended(ending)) => self.ended(&lane, ending, asks),
                 Some(Effect::Failed(message)) => ready.extend(self.failed(&lane, parent, message, asks)),
                 // A lane always ends its step by waiting or by being over.
@@ -238,43 +242,38 @@ impl Trial {
                 return None;
             }
         }
-        self.join(parent, Value::Null, asks)
+        self.join(parent, Err(Failed), asks)
     }
 
-    /// Puts an item's result in its place; the parent is ready when all are there.
-    fn join(&mut self, parent: Option<Parent>, value: Value, asks: &mut Vec<Pending>) -> Option<Ready> {
+    /// Puts an item's result in its place; the parent is ready when all are there. Where an item has
+    /// failed, so has the lane of its map, and with it what it is an item of; sound items beside it go on.
+    fn join(&mut self, parent: Option<Parent>, given: Result<Given, Failed>, asks: &mut Vec<Pending>) -> Option<Ready> {
         let Parent { lane, item } = parent?;
         let resting = self.lanes.get_mut(&lane)?;
         if let Some(place) = resting.results.get_mut(item) {
-            *place = Some(value);
+            *place = Some(given);
         }
         if resting.results.iter().any(Option::is_none) {
             return None;
         }
         let resting = self.lanes.remove(&lane)?;
-        // Where an item has failed, the whole graph has: its lane need not go on.
-        match resting.lane.graph {
-            GraphRef::Score(at) if self.failed_scorers.contains_key(&at) => {
-                return self.join(resting.parent, Value::Null, asks);
-            }
-            GraphRef::Solve(_) if self.failed_solve.is_some() => {
-                if resting.parent.is_some() {
-                    return self.join(resting.parent, Value::Null, asks);
-                }
-                let message = self.failed_solve.take().unwrap_or_default();
-                return self.failed(&resting.lane, None, message, asks);
-            }
-            _ => {}
+        let results: Result<Vec<Given>, Failed> = resting.results.into_iter().flatten().collect();
+        match results {
+            Ok(results) => Some((lane, resting.lane, resting.parent, Event::Joined(results))),
+            Err(Failed) if resting.parent.is_some() => self.join(resting.parent, Err(Failed), asks),
+            Err(Failed) => match self.failed_solve.take() {
+                Some(message) => self.failed(&resting.lane, None, message, asks),
+                None => None,
+            },
         }
-        let results = resting.results.into_iter().flatten().collect();
-        Some((lane, resting.lane, resting.parent, Event::Joined(results)))
     }
 
     fn ended(&mut self, lane: &Lane, ending: Ending, asks: &mut Vec<Pending>) {
         if let GraphRef::Solve(at) = lane.graph {
             self.conversation = Arc::clone(&lane.conversation);
             self.unreached = self.unreached_expectations(at, lane, ending);
-            self.solved(ending, None, asks);
+            let badly = matches!(ending, Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure);
+            self.solved(ending, lane.trouble.clone().filter(|_| badly), asks);
         }
     }
 
@@ -304,23 +303,15 @@ impl Trial {
         }
     }
 
-    /// Expectations that an early ending left: those that lie behind the way that was not taken at the last fork.
+    /// Expectations that an early ending left: those that lie on every way to a regular end from the way that was not taken
+    /// at the last fork, and were never evaluated.
     fn unreached_expectations(&self, at: usize, lane: &Lane, ending: Ending) -> usize {
-        use aigo_ir::node::Node;
-        let (Some(shape), Some((fork, taken))) = (self.linked.program.solves.get(at), lane.last_fork) else { return 0 };
         if matches!(ending, Ending::Completed | Ending::Recorded) {
             return 0;
         }
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<_> =
-            shape.edges(fork).into_iter().filter(|(port, ..)| *port != taken).map(|(_, _, to)| to).collect();
-        while let Some(id) = open.pop() {
-            if seen.insert(id) {
-                open.extend(shape.edges(id).into_iter().map(|(_, _, to)| to));
-            }
-        }
-        let is_expectation = |placed: &aigo_ir::graph::Placed| matches!(&placed.node, Node::Score { scorer, .. } if &**scorer == EXPECTATIONS);
-        seen.into_iter().filter(|id| !lane.passed.contains(id) && shape.get(*id).is_some_and(is_expectation)).count()
+        let Some((fork, taken)) = lane.last_fork else { return 0 };
+        let left = self.linked.certain(at, fork, taken);
+        left.into_iter().filter(|id| !lane.passed.contains(id)).count()
     }
 
     /// The conversation's value of `expectations`: all that were evaluated hold, and none was left unreached.

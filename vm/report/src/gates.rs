@@ -55,7 +55,8 @@ pub(crate) struct Column {
 
 impl Column {
     pub(crate) fn new(scorer: &Scorer) -> Self {
-        Self { numbers: Vec::new(), passes: Vec::new(), missing: 0, ends: scorer.scale.ends() }
+        let ends = if scorer.over == Some(Reducer::Rate) { (0.0, 1.0) } else { scorer.scale.ends() };
+        Self { numbers: Vec::new(), passes: Vec::new(), missing: 0, ends }
     }
 
     pub(crate) fn scored(&mut self, number: f64, pass: bool) {
@@ -71,17 +72,40 @@ impl Column {
         (!self.numbers.is_empty()).then(|| sum(&self.numbers) / self.numbers.len() as f64)
     }
 
-    /// The aggregate with the missing values at `end` of the scale, or left out.
+    /// The aggregate with the missing values at `end` of the scale, or left out. The missing ones are counted and not written
+    /// down: a log can claim any number of them.
     fn aggregate(&self, reducer: Reducer, end: Option<bool>) -> Option<f64> {
         let (numbers, (worst, best)) = match reducer {
             Reducer::Rate => (&self.passes, (0.0, 1.0)),
             _ => (&self.numbers, self.ends),
         };
-        let mut all = numbers.clone();
-        if let Some(high) = end {
-            all.extend((0..self.missing).map(|_| if high { best } else { worst }));
+        let Some(high) = end.filter(|_| self.missing > 0) else { return reducer.of(numbers) };
+        let end = if high { best } else { worst };
+        let (n, missing) = (numbers.len() as f64, self.missing as f64);
+        match reducer {
+            Reducer::Mean | Reducer::Rate => Some((sum(numbers) + missing * end) / (n + missing)),
+            Reducer::Median => median_with(numbers, end, self.missing),
+            // One value at the end decides a least and a greatest as much as many do.
+            _ => reducer.of(&[numbers.as_slice(), &[end]].concat()),
         }
-        reducer.of(&all)
+    }
+}
+
+/// The median of some numbers and `count` times `end`, which is below or above all of them.
+fn median_with(numbers: &[f64], end: f64, count: u64) -> Option<f64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let below = if sorted.first().is_none_or(|least| end <= *least) { count } else { 0 };
+    let at = |rank: u64| match rank.checked_sub(below) {
+        None => end,
+        Some(rank) => usize::try_from(rank).ok().and_then(|rank| sorted.get(rank)).copied().unwrap_or(end),
+    };
+    let total = count.saturating_add(sorted.len() as u64);
+    let middle = total / 2;
+    match total {
+        0 => None,
+        _ if total % 2 == 1 => Some(at(middle)),
+        _ => Some(f64::midpoint(at(middle - 1), at(middle))),
     }
 }
 
@@ -122,4 +146,29 @@ pub(crate) fn evaluate(gate: &Gate, program: &Program, columns: &[Column]) -> Ga
 
 fn cannot(missing: u64) -> String {
     if missing == 0 { String::new() } else { format!("{missing} missing cannot change it") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_values_at_an_end_are_what_writing_them_down_would_give() {
+        for (numbers, missing) in
+            [(vec![], 3_u64), (vec![2.0], 1), (vec![5.0, 1.0, 3.0], 2), (vec![4.0, 4.0, 1.0, 2.0], 5)]
+        {
+            let column = Column { passes: numbers.clone(), numbers: numbers.clone(), missing, ends: (1.0, 5.0) };
+            for reducer in [Reducer::Mean, Reducer::Median, Reducer::Min, Reducer::Max] {
+                for high in [false, true] {
+                    let end = if high { 5.0 } else { 1.0 };
+                    let written = [numbers.clone(), vec![end; usize::try_from(missing).unwrap()]].concat();
+                    assert_eq!(
+                        column.aggregate(reducer, Some(high)),
+                        reducer.of(&written),
+                        "{reducer:?} {numbers:?} {high}"
+                    );
+                }
+            }
+        }
+    }
 }

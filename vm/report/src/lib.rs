@@ -83,6 +83,8 @@ pub struct Report {
     failing: u64,
     open: u64,
     fault: Option<String>,
+    /// Of the missing verdicts the first by sample: its key, and what was wrong.
+    missing: Option<(Arc<str>, u32, String)>,
 }
 
 /// The outcome of a scorer in a trial, and whether it passes.
@@ -132,8 +134,10 @@ pub struct Summary {
     pub failing: u64,
     /// The worst failing trials.
     shown: Vec<TrialReport>,
-    /// Why a conversation ended as a task error, of one such.
+    /// Why a conversation ended badly, of one such.
     pub fault: Option<String>,
+    /// What was wrong with a missing verdict, of one such.
+    pub missing: Option<String>,
     /// The exit code that the results ask for.
     pub exit: i32,
 }
@@ -154,6 +158,7 @@ impl Report {
             failing: 0,
             open: 0,
             fault: None,
+            missing: None,
         }
     }
 
@@ -177,9 +182,22 @@ impl Report {
         for (at, scorer) in self.program.scorers.iter().enumerate() {
             let verdict =
                 trial.scores.iter().find(|row| row.scorer == at && row.turn.is_none()).map(|row| &row.verdict);
-            let number = verdict.and_then(|v| v.value.as_ref()).and_then(|value| scorer.scale.number(value));
+            let number = verdict.and_then(|v| v.value.as_ref()).and_then(|value| scorer.scale.number_of_reduced(value));
             let pass = verdict.is_some_and(|v| v.pass == Some(true));
             fails += usize::from(verdict.is_some_and(|v| v.pass == Some(false)));
+            if let Some(verdict) = verdict.filter(|v| v.outcome.is_missing() && !trial.ending.is_void()) {
+                let what = format!(
+                    "{}, for example {} of {}: {}",
+                    verdict.outcome.word(),
+                    scorer.name,
+                    trial.key,
+                    verdict.reason
+                );
+                let found = (trial.key.clone(), trial.epoch, what);
+                if self.missing.as_ref().is_none_or(|known| found < *known) {
+                    self.missing = Some(found);
+                }
+            }
             self.outcomes.push(Cell { outcome: verdict.map(|v| v.outcome), pass });
             self.numbers.push(number.unwrap_or(NONE));
         }
@@ -195,7 +213,7 @@ impl Report {
 
     /// Counts trials that did not end.
     pub const fn add_open(&mut self, count: u64) {
-        self.open += count;
+        self.open = self.open.saturating_add(count);
     }
 
     /// The trials in the order of their keys and epochs: the order of every sum.
@@ -223,19 +241,29 @@ impl Report {
     pub fn finish(&self) -> Summary {
         let order = self.order();
         let width = self.program.scorers.len();
-        let mut counts =
-            vec![Counts { planned: self.trials.len() as u64 + self.open, open: self.open, ..Counts::default() }; width];
+        let mut counts = vec![
+            Counts {
+                planned: (self.trials.len() as u64).saturating_add(self.open),
+                open: self.open,
+                ..Counts::default()
+            };
+            width
+        ];
         let mut columns: Vec<gates::Column> = self.program.scorers.iter().map(gates::Column::new).collect();
         for trial in order {
             for (at, (count, column)) in counts.iter_mut().zip(&mut columns).enumerate() {
                 let Some(cell) = self.outcomes.get(trial * width + at) else { continue };
                 let number = self.numbers.get(trial * width + at).copied().filter(|x| *x != NONE);
                 match cell.outcome {
-                    Some(Outcome::Scored) => {
-                        count.scored += 1;
-                        count.passed += u64::from(cell.pass);
-                        column.scored(number.unwrap_or_default(), cell.pass);
-                    }
+                    // A verdict whose value is no number of its scale has no value: it is missing, and never counts as 0.
+                    Some(Outcome::Scored) => match number {
+                        Some(number) => {
+                            count.scored += 1;
+                            count.passed += u64::from(cell.pass);
+                            column.scored(number, cell.pass);
+                        }
+                        None => count.void += 1,
+                    },
                     Some(Outcome::NotApplicable) => count.not_applicable += 1,
                     Some(Outcome::Invalid) => count.invalid += 1,
                     Some(Outcome::Void) | None => count.void += 1,
@@ -243,7 +271,7 @@ impl Report {
             }
         }
         for (count, column) in counts.iter().zip(&mut columns) {
-            column.missing(count.invalid + count.void + count.open);
+            column.missing((count.invalid + count.void).saturating_add(count.open));
         }
         let gates: Vec<GateValue> =
             self.program.gates.iter().map(|gate| gates::evaluate(gate, &self.program, &columns)).collect();
@@ -260,6 +288,7 @@ impl Report {
             failing: self.failing,
             shown: self.failures.iter().map(|failure| failure.trial.clone()).collect(),
             fault: self.fault.clone(),
+            missing: self.missing.as_ref().map(|(_, _, what)| what.clone()),
         }
     }
 }

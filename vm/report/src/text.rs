@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use aigo_ir::message::MessageKind;
-use aigo_ir::text::{excerpt, number, printable};
+use aigo_ir::text::{excerpt, number};
 use aigo_ir::verdict::{Evidence, Outcome, Verdict};
 
 use crate::{Counts, GateResult, Summary, TrialReport};
@@ -29,9 +29,20 @@ pub fn text(summary: &Summary, run: &str, digest: &str) -> String {
     out
 }
 
+/// Why a conversation ended badly.
+fn why(trial: &TrialReport) -> String {
+    trial.fault.as_ref().map_or_else(String::new, |fault| format!(" ({})", excerpt(fault, WIDTH)))
+}
+
 fn failing(summary: &Summary, trial: &TrialReport, out: &mut String) {
     let epoch = if summary.program.epochs > 1 { format!(", epoch {}", trial.epoch) } else { String::new() };
-    let _ = writeln!(out, "✗ {}{epoch}   ended: {}", printable(&trial.key), trial.ending.word().replace('_', " "));
+    let _ = writeln!(
+        out,
+        "✗ {}{epoch}   ended: {}{}",
+        excerpt(&trial.key, WIDTH),
+        trial.ending.word().replace('_', " "),
+        why(trial)
+    );
     for (at, scorer) in summary.program.scorers.iter().enumerate() {
         let whole = trial.scores.iter().find(|row| row.scorer == at && row.turn.is_none());
         let Some(row) = whole.filter(|row| row.verdict.pass == Some(false)) else { continue };
@@ -41,7 +52,7 @@ fn failing(summary: &Summary, trial: &TrialReport, out: &mut String) {
         } else {
             format!("   why: {}", excerpt(&row.verdict.reason, WIDTH))
         };
-        let _ = writeln!(out, "  {}{value}{reason}", scorer.name);
+        let _ = writeln!(out, "  {}{value}{reason}", excerpt(&scorer.name, 60));
         excerpt_of(trial, &row.verdict, out);
     }
     out.push('\n');
@@ -99,7 +110,7 @@ fn mark(text: &str, quote: &str) -> String {
 }
 
 fn table(summary: &Summary, out: &mut String) {
-    let names: Vec<String> = summary.program.scorers.iter().map(|scorer| scorer.name.to_string()).collect();
+    let names: Vec<String> = summary.program.scorers.iter().map(|scorer| excerpt(&scorer.name, 60)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     let _ = writeln!(out, "{:<width$}  {:>6}  {:>8}  {:>8}  denominator", "scorer", "mean", "pass", "rate");
     for ((name, counts), mean) in names.iter().zip(&summary.counts).zip(&summary.means) {
@@ -146,7 +157,7 @@ fn verdict(summary: &Summary, run: &str, digest: &str, out: &mut String) {
     let _ = writeln!(
         out,
         "{word}  {}   {gates}   {} failing conversations   exit {}",
-        printable(&summary.program.name),
+        excerpt(&summary.program.name, WIDTH),
         summary.failing,
         summary.exit
     );
@@ -166,7 +177,10 @@ fn verdict(summary: &Summary, run: &str, digest: &str, out: &mut String) {
         let _ = writeln!(out, " {mark:<3} {:<width$}   {value}{ends}{note}", gate.gate);
     }
     if let Some(fault) = &summary.fault {
-        let _ = writeln!(out, " task error: {}", excerpt(fault, 300));
+        let _ = writeln!(out, " ended badly, for example: {}", excerpt(fault, 300));
+    }
+    if let Some(missing) = &summary.missing {
+        let _ = writeln!(out, " {}", excerpt(missing, 300));
     }
     let mut endings: Vec<String> =
         summary.endings.iter().map(|(ending, n)| format!("{n} {}", ending.word().replace('_', " "))).collect();

@@ -20,13 +20,16 @@ pub(super) struct Client {
     authorization: Option<reqwest::header::HeaderValue>,
     /// The body's beginning: the model and the parameters that are set.
     head: String,
+    /// The key, to be taken out of whatever comes back: servers echo headers, and quote keys in refusals.
+    secret: Option<(String, String)>,
 }
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// A whole reply can take long: a model that thinks sends nothing until it is through.
 const WHOLE: Duration = Duration::from_mins(10);
 const IDLE_CONNECTION: Duration = Duration::from_secs(4);
-const MOST_BYTES: usize = 32 << 20;
+/// A log's line holds 64 MiB, and a character can take six bytes in it.
+const MOST_BYTES: usize = 8 << 20;
 
 impl Client {
     pub(super) fn new(model: &ChatModel, key: Option<String>, concurrency: usize) -> Result<Self, Box<Diagnostic>> {
@@ -46,6 +49,9 @@ impl Client {
             .user_agent(concat!("aigo/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| failed(error.to_string()))?;
+        // A short key could be a word, and taking it out would change what was said.
+        let name = model.api_key.as_deref().unwrap_or_default();
+        let secret = key.clone().filter(|key| key.len() >= 12).map(|key| (key, format!("{{{{secret:{name}}}}}")));
         let authorization = match key {
             None => None,
             Some(key) => {
@@ -65,10 +71,29 @@ impl Client {
             head.push_str(&value.to_json());
         }
         head.push_str(",\"messages\":");
-        Ok(Self { http, url: format!("{}/chat/completions", model.base_url), authorization, head })
+        Ok(Self { http, secret, url: format!("{}/chat/completions", model.base_url), authorization, head })
     }
 
     pub(super) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
+        let mut outcome = self.post(request).await;
+        let Some((secret, name)) = &self.secret else { return outcome };
+        let clean = |text: &mut Arc<str>| {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret.as_str(), name).into();
+            }
+        };
+        match &mut outcome {
+            Ok(reply) => {
+                clean(&mut reply.answer.text);
+                reply.answer.calls.iter_mut().for_each(|call| clean(&mut call.arguments));
+                reply.model = reply.model.take().map(|model| model.replace(secret.as_str(), name));
+            }
+            Err(fault) => fault.message = fault.message.replace(secret.as_str(), name),
+        }
+        outcome
+    }
+
+    async fn post(&self, request: &Request) -> Result<Reply, Fault> {
         let mut post = self
             .http
             .post(&self.url)

@@ -8,14 +8,17 @@ use aigo_ir::key::KeyWriter;
 use aigo_ir::program::{Answer as Says, Rule};
 use aigo_ir::template::Template;
 use aigo_ir::value::Value;
-use aigo_machine::{Answer, Ask, Linked};
+use aigo_machine::{Answer, Ask, Linked, TASK_ERROR};
 
 /// The answer of a scripted role. Where no rule holds, or a rule is at fault, the answer is that fault.
 pub(crate) fn answer(linked: &Linked, rules: &[Rule], ask: &Ask) -> Answer {
     let Some(scope) = &ask.request.scope else { return fault("no_scope") };
     match says(linked, rules, ask, scope) {
         Ok(answer) => answer,
-        Err(message) => fault(&format!("rule: {}", aigo_ir::text::excerpt(&message, 200))),
+        Err(message) => {
+            let text = format!("a rule of the role `{}`: {}", ask.request.role, aigo_ir::text::excerpt(&message, 300));
+            Answer { text: text.into(), ..fault(TASK_ERROR) }
+        }
     }
 }
 

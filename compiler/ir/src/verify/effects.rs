@@ -36,6 +36,11 @@ pub(super) fn score_graphs_only_score(graph: &Graph) -> Vec<Violation> {
 /// The fewest and the most scores on the paths to a place.
 type Count = (u32, u32);
 
+/// Whether the innermost region is a map: inside a loop in a map, a turn could be scored twice.
+fn directly_in_map(region: Option<NodeId>, graph: &Graph) -> bool {
+    region.and_then(|header| graph.get(header)).is_some_and(|header| matches!(header.node, Node::Map { .. }))
+}
+
 /// Exactly one score of the conversation on every path, outside every loop and map; and where the scorer has values for
 /// turns, exactly one per item of the map around it.
 pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
@@ -65,7 +70,9 @@ pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
                     Unit::Conversation if placed.region.is_some() => {
                         found.at(id, "the conversation's score inside a loop or map");
                     }
-                    Unit::Turn(_) if !graph.in_map(id) => found.at(id, "a turn's score outside a map over turns"),
+                    Unit::Turn(_) if !directly_in_map(placed.region, graph) => {
+                        found.at(id, "a turn's score that is not directly in a map over turns");
+                    }
                     Unit::Turn(_) if scorer.over.is_none() => {
                         found.at(id, "a turn's score of a scorer of conversations");
                     }

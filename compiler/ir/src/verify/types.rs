@@ -89,10 +89,17 @@ impl Checker<'_, '_> {
             return self.found.at(self.id, format!("there is no slot `{name}`"));
         };
         if !gives.fits(&slot.ty) {
-            self.found.at(
-                self.id,
-                format!("the slot `{name}` is of type {}, and {gives} is put into it or taken from it", slot.ty),
-            );
+            self.found.at(self.id, format!("the slot `{name}` is of type {}, and {gives} is put into it", slot.ty));
+        }
+    }
+
+    /// What is read from the slot is surely of this type: of a slot of any type nothing is sure.
+    fn reads(&mut self, name: &str, wanted: &Type) {
+        let ty = self.slot_type(name);
+        if self.graph.slot(name).is_none() {
+            self.found.at(self.id, format!("there is no slot `{name}`"));
+        } else if *wanted != Type::Any && !(ty == *wanted || (ty != Type::Any && ty.fits(wanted))) {
+            self.found.at(self.id, format!("the slot `{name}` is of type {ty}; {wanted} is read from it"));
         }
     }
 
@@ -114,7 +121,7 @@ impl Checker<'_, '_> {
     fn node(&mut self, node: &Node) {
         match node {
             Node::Append { said: Said::Text(expr), .. } => self.expr_of(expr, &Type::Str),
-            Node::Append { said: Said::Reply(slot), .. } => self.slot(slot, &Type::Reply),
+            Node::Append { said: Said::Reply(slot), .. } => self.reads(slot, &Type::Reply),
             Node::Append { .. } | Node::Exit { .. } => {}
             Node::Generate { view, into, .. } => {
                 if let crate::node::View::Text { up_to: Some(turn), .. } = view {
@@ -141,7 +148,7 @@ impl Checker<'_, '_> {
                 self.slot(into, &ty);
             }
             Node::Parse { from, schema, into } => {
-                self.slot(from, &Type::Reply);
+                self.reads(from, &Type::Reply);
                 let ty = match schema {
                     Schema::UserTurn => Type::UserTurn,
                     Schema::Verdict(_) => Type::Verdict,
@@ -154,18 +161,18 @@ impl Checker<'_, '_> {
                 self.slot(into, &Type::Verdict);
             }
             Node::Tool { call, into } => {
-                self.slot(call, &Type::Any);
+                self.reads(call, &Type::Any);
                 self.slot(into, &Type::Any);
             }
             Node::Reduce { from, into, .. } => {
-                self.slot(from, &Type::List(Box::new(Type::Verdict)));
+                self.reads(from, &Type::List(Box::new(Type::Verdict)));
                 self.slot(into, &Type::Verdict);
             }
             Node::Score { unit, from, .. } => {
                 if let Unit::Turn(turn) = unit {
                     self.expr_of(turn, &Type::Int);
                 }
-                self.slot(from, &Type::Verdict);
+                self.reads(from, &Type::Verdict);
             }
         }
     }

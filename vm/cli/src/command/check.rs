@@ -1,16 +1,19 @@
 //! `aigo check`: every mistake of every task, in one pass.
 
+use std::io::IsTerminal as _;
+
 use crate::args::{CheckArgs, Deny, Findings};
 use crate::{exit, out, task};
 
 pub(crate) fn check(args: &CheckArgs) -> u8 {
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let (mut errors, mut warnings, mut unread) = (0, 0, 0);
     for path in &args.tasks {
         match task::compile(path) {
             Err(_) => unread += 1,
             Ok((_, compiled)) => {
-                let (text, more_errors, more_warnings) = task::show(&compiled, args.format);
-                out::text(&text);
+                let (text, more_errors, more_warnings) = task::show(&compiled, args.format, colour);
+                out::coloured(&text);
                 errors += more_errors;
                 warnings += more_warnings;
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aigo_ir::key::Key;
 use aigo_log::Journal;
 use aigo_machine::Linked;
-use aigo_vm::{Finished, Planned, Players, RunError, Settings, StopReason};
+use aigo_vm::{Finished, Planned, Players, RunError, Settings, StopReason, error};
 
 use crate::args::{Driving, Durability, Format};
 use crate::{exit, out};
@@ -67,7 +67,10 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
     let summary = finished.report.finish();
     let code = match &finished.stopped {
         Some(StopReason::Interrupted) => exit::INTERRUPTED,
+        Some(StopReason::Terminated) => exit::TERMINATED,
         Some(StopReason::Log(_)) => exit::LOG,
+        Some(StopReason::Diverged(_)) => exit::DIFFERS,
+        Some(StopReason::Fault(_)) => exit::FAULT,
         _ => exit::of_results(summary.exit),
     };
     let digest = finished.digest.to_string();
@@ -75,6 +78,11 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
     match &finished.stopped {
         None => {}
         Some(StopReason::Interrupted) => out::note("stopped by the user"),
+        Some(StopReason::Terminated) => out::note("stopped by a signal"),
+        Some(StopReason::Diverged(what)) => {
+            out::error(&format!("[{}] stopped: {what}", error::DIVERGED.code));
+        }
+        Some(StopReason::Fault(what)) => out::error(&format!("stopped by a fault of aigo: {what}")),
         Some(StopReason::Limit(limit)) => out::note(&format!("stopped at {limit}")),
         Some(StopReason::Endpoint(message)) => out::error(&format!("stopped: {message}")),
         Some(StopReason::Log(error)) => out::error(&error.to_string()),
@@ -87,8 +95,8 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
     if finished.open > 0 {
         out::note(&format!("{} conversations are open: aigo resume {}", finished.open, folder.display()));
     }
-    // Without a sound log there is nothing to write the end to.
-    if !matches!(finished.stopped, Some(StopReason::Log(_)))
+    // Without a sound log there is nothing to write the end to, and what does not agree with it must not seal it.
+    if !matches!(finished.stopped, Some(StopReason::Log(_) | StopReason::Diverged(_) | StopReason::Fault(_)))
         && let Err(error) = finished.seal(journal, i32::from(code))
     {
         return fail(&error);

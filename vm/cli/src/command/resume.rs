@@ -65,7 +65,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         let trial = trial?;
         let (sample, recorded) = recorded_trial(&trial);
         let begun = Some((trial.open.trial, recorded));
-        Ok(Planned { sample, tags: trial.open.tags.clone(), begun, closed: trial.close.is_some() })
+        Ok(Planned { sample, tags: trial.open.tags.clone(), begun, closed: trial.close })
     });
     let opened = begun.opened;
     let rest = run::planned(&task, &world).filter(|planned| match planned {
@@ -80,7 +80,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         folder: &folder,
         dataset: task.dataset.hash,
         next_trial: begun.next_trial,
-        calls_made: begun.answers as u64,
+        calls_made: begun.asks as u64,
         driving: &args.driving,
     };
     drive::drive(drive, logged.chain(rest))
@@ -92,12 +92,13 @@ struct Begun {
     next_trial: u64,
     closed: usize,
     answers: usize,
+    asks: usize,
     unanswered: usize,
 }
 
 impl Begun {
     fn of(log: &Log) -> Result<Self, RunError> {
-        let mut begun = Self { opened: BTreeSet::new(), next_trial: 1, closed: 0, answers: 0, unanswered: 0 };
+        let mut begun = Self { opened: BTreeSet::new(), next_trial: 1, closed: 0, answers: 0, asks: 0, unanswered: 0 };
         for trial in log.trials() {
             let trial = trial?;
             let (_, recorded) = recorded_trial(&trial);
@@ -105,6 +106,7 @@ impl Begun {
             begun.next_trial = begun.next_trial.max(trial.open.trial + 1);
             begun.closed += usize::from(trial.close.is_some());
             begun.answers += recorded.len();
+            begun.asks += trial.calls.len();
             begun.unanswered += recorded.unanswered;
         }
         Ok(begun)

@@ -73,7 +73,7 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
                         row: Arc::clone(&row.fields),
                         conversation: Arc::new(Conversation::default()),
                     };
-                    Ok(Planned { sample: Arc::new(sample), tags: row.tags.clone(), begun: None, closed: false })
+                    Ok(Planned { sample: Arc::new(sample), tags: row.tags.clone(), begun: None, closed: None })
                 })
                 .collect(),
         };
