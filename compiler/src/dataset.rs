@@ -128,44 +128,43 @@ pub(crate) fn profile(sources: &[Source], world: &dyn Sources, diagnostics: &mut
     profile
 }
 
-/// The ids seen so far, as hashes: a dataset can be larger than memory.
+/// The ids seen so far, as hashes in one run of memory that is given back whole: a dataset can be larger than memory.
 #[derive(Default)]
-struct Ids {
-    seen: BTreeSet<[u8; 16]>,
-    twice: Vec<(String, Place)>,
-}
+struct Ids(Vec<[u8; 16]>);
 
 impl Ids {
     fn take(&mut self, raw: &Raw) {
-        let Some(id) = &raw.id else { return };
-        if !self.seen.insert(short(&KeyWriter::new("aigo.id").str(id).finish())) {
-            self.twice.push((id.clone(), raw.place.clone()));
-        }
+        self.0.extend(raw.id.as_ref().map(|id| hash_of_id(id)));
     }
 
-    /// Tells of ids that stand twice. Where the first stands is looked up only now, by reading once more.
-    fn report(self, sources: &[Source], world: &dyn Sources, diagnostics: &mut Diagnostics) {
-        if self.twice.is_empty() {
+    /// Tells of ids that stand twice. Which they are and where they stand is looked up only if there are any, by reading once
+    /// more.
+    fn report(mut self, sources: &[Source], world: &dyn Sources, diagnostics: &mut Diagnostics) {
+        self.0.sort_unstable();
+        let neighbours = self.0.iter().zip(self.0.iter().skip(1));
+        let twice: BTreeSet<[u8; 16]> = neighbours.filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
+        if twice.is_empty() {
             return;
         }
-        let mut first: BTreeMap<&str, Option<Place>> = self.twice.iter().map(|(id, _)| (id.as_str(), None)).collect();
+        let mut first: BTreeMap<String, Place> = BTreeMap::new();
         for raw in sources.iter().flat_map(|source| open(source, world)).filter_map(Result::ok) {
-            if let Some(place @ None) = raw.id.as_deref().and_then(|id| first.get_mut(id)) {
-                *place = Some(raw.place);
+            let Some(id) = raw.id.filter(|id| twice.contains(&hash_of_id(id))) else { continue };
+            match first.get(&id) {
+                None => {
+                    first.insert(id, raw.place);
+                }
+                Some(earlier) => {
+                    let message = format!("{} has the id `{id}`, which {} has too", raw.place.text, earlier.text);
+                    let diagnostic = catalog::ID_TWICE.at(raw.place.span, message).related(earlier.span, "the first");
+                    diagnostics.push(diagnostic.help("ids name samples for ever: give each its own"));
+                }
             }
         }
-        for (id, place) in &self.twice {
-            let earlier = first.get(id.as_str()).and_then(Option::as_ref);
-            let whose = earlier.map_or("another sample", |first| first.text.as_str());
-            let message = format!("{} has the id `{id}`, which {whose} has too", place.text);
-            let help = "ids name samples for ever: give each its own";
-            let diagnostic = catalog::ID_TWICE.at(place.span, message).help(help);
-            diagnostics.push(match earlier {
-                Some(first) => diagnostic.related(first.span, "the first"),
-                None => diagnostic,
-            });
-        }
     }
+}
+
+fn hash_of_id(id: &str) -> [u8; 16] {
+    short(&KeyWriter::new("aigo.id").str(id).finish())
 }
 
 impl Profile {
