@@ -55,14 +55,14 @@ impl Reducer {
 
     /// The number of some numbers, which must not be empty.
     pub fn of(self, numbers: &[f64]) -> Option<f64> {
-        let mut sorted = numbers.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (first, last) = (*sorted.first()?, *sorted.last()?);
+        let first = *numbers.first()?;
         Some(match self {
-            Self::All | Self::Min => first,
-            Self::Any | Self::Max => last,
+            Self::All | Self::Min => numbers.iter().copied().fold(first, f64::min),
+            Self::Any | Self::Max => numbers.iter().copied().fold(first, f64::max),
             Self::Mean | Self::Rate => sum(numbers) / numbers.len() as f64,
             Self::Median => {
+                let mut sorted = numbers.to_vec();
+                sorted.sort_by(f64::total_cmp);
                 let middle = sorted.len() / 2;
                 let upper = *sorted.get(middle)?;
                 if sorted.len() % 2 == 1 { upper } else { f64::midpoint(*sorted.get(middle - 1)?, upper) }

@@ -48,7 +48,8 @@ pub struct GateValue {
 #[derive(Debug)]
 pub(crate) struct Column {
     numbers: Vec<f64>,
-    passes: Vec<f64>,
+    /// How many of them pass.
+    passed: u64,
     missing: u64,
     ends: (f64, f64),
 }
@@ -56,12 +57,12 @@ pub(crate) struct Column {
 impl Column {
     pub(crate) fn new(scorer: &Scorer) -> Self {
         let ends = if scorer.over == Some(Reducer::Rate) { (0.0, 1.0) } else { scorer.scale.ends() };
-        Self { numbers: Vec::new(), passes: Vec::new(), missing: 0, ends }
+        Self { numbers: Vec::new(), passed: 0, missing: 0, ends }
     }
 
     pub(crate) fn scored(&mut self, number: f64, pass: bool) {
         self.numbers.push(number);
-        self.passes.push(f64::from(u8::from(pass)));
+        self.passed += u64::from(pass);
     }
 
     pub(crate) const fn missing(&mut self, count: u64) {
@@ -75,18 +76,21 @@ impl Column {
     /// The aggregate with the missing values at `end` of the scale, or left out. The missing ones are counted and not written
     /// down: a log can claim any number of them.
     fn aggregate(&self, reducer: Reducer, end: Option<bool>) -> Option<f64> {
-        let (numbers, (worst, best)) = match reducer {
-            Reducer::Rate => (&self.passes, (0.0, 1.0)),
-            _ => (&self.numbers, self.ends),
-        };
-        let Some(high) = end.filter(|_| self.missing > 0) else { return reducer.of(numbers) };
-        let end = if high { best } else { worst };
-        let (n, missing) = (numbers.len() as f64, self.missing as f64);
+        let (n, missing) = (self.numbers.len() as f64, end.map_or(0.0, |_| self.missing as f64));
+        if reducer == Reducer::Rate {
+            let added = if end == Some(true) { missing } else { 0.0 };
+            return (n + missing > 0.0).then(|| (self.passed as f64 + added) / (n + missing));
+        }
+        let Some(high) = end.filter(|_| self.missing > 0) else { return reducer.of(&self.numbers) };
+        let end = if high { self.ends.1 } else { self.ends.0 };
         match reducer {
-            Reducer::Mean | Reducer::Rate => Some((sum(numbers) + missing * end) / (n + missing)),
-            Reducer::Median => median_with(numbers, end, self.missing),
+            Reducer::Mean => Some((sum(&self.numbers) + missing * end) / (n + missing)),
+            Reducer::Median => median_with(&self.numbers, end, self.missing),
             // One value at the end decides a least and a greatest as much as many do.
-            _ => reducer.of(&[numbers.as_slice(), &[end]].concat()),
+            _ => match reducer.of(&self.numbers) {
+                Some(seen) => reducer.of(&[seen, end]),
+                None => Some(end),
+            },
         }
     }
 }
@@ -157,7 +161,7 @@ mod tests {
         for (numbers, missing) in
             [(vec![], 3_u64), (vec![2.0], 1), (vec![5.0, 1.0, 3.0], 2), (vec![4.0, 4.0, 1.0, 2.0], 5)]
         {
-            let column = Column { passes: numbers.clone(), numbers: numbers.clone(), missing, ends: (1.0, 5.0) };
+            let column = Column { passed: 0, numbers: numbers.clone(), missing, ends: (1.0, 5.0) };
             for reducer in [Reducer::Mean, Reducer::Median, Reducer::Min, Reducer::Max] {
                 for high in [false, true] {
                     let end = if high { 5.0 } else { 1.0 };
