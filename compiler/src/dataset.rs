@@ -314,14 +314,6 @@ fn value_id(value: &Value) -> String {
 /// How deep the lists and maps of a field may nest: a log must be able to hold the row.
 const MOST_DEPTH: usize = 64;
 
-fn is_shallow(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::List(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
-        Value::Map(map) => depth > 0 && map.iter().all(|(_, item)| is_shallow(item, depth - 1)),
-        _ => true,
-    }
-}
-
 /// Takes `id` and `tags` out of a row; the rest are its fields.
 fn raw(row: &Map, place: Place) -> Result<Raw, Problem> {
     let problem = |message: String| Problem { message, span: place.span, fatal: false };
@@ -351,7 +343,7 @@ fn raw(row: &Map, place: Place) -> Result<Raw, Problem> {
                     place.text
                 )));
             }
-            (_, value) if !is_shallow(value, MOST_DEPTH) => {
+            (_, value) if !value.is_shallow(MOST_DEPTH) => {
                 return Err(problem(format!("{}: `{name}` is nested more than {MOST_DEPTH} deep", place.text)));
             }
             _ => fields.set(name.clone(), value.clone()),

@@ -22,10 +22,12 @@ mod typed;
 pub use dataset::{Dataset, Row};
 pub use sources::{NoSources, Sources};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics};
-use aigo_ir::program::Program;
+use aigo_ir::graph::Graph;
+use aigo_ir::program::{Player, Program, node_names};
 use aigo_ir::span::{Origin, SourceMap};
 use aigo_ir::verify;
 
@@ -118,47 +120,19 @@ fn sound(program: &Program, found: &mut Diagnostics, whole: aigo_ir::span::Span)
 }
 
 /// The fields that a graph reads, in the program's order.
-fn graph_reads(program: &Program, graph: &aigo_ir::graph::Graph) -> Vec<Arc<str>> {
-    let mut names: Vec<String> = Vec::new();
-    for (_, placed) in graph.nodes() {
-        let mut templates = Vec::new();
-        aigo_ir::program::node_templates(&placed.node, &mut templates);
-        for template in templates {
-            names.extend(template_reads(&template.source));
-        }
-        for expr in aigo_ir::program::node_expressions(&placed.node) {
-            names.extend(expr.names().into_iter().map(str::to_owned));
-        }
-    }
-    program.fields.iter().map(|field| field.name.clone()).filter(|name| names.iter().any(|n| **n == **name)).collect()
-}
-
-fn template_reads(source: &str) -> Vec<String> {
-    let uses = aigo_ir::template::analyse(source).unwrap_or_default();
-    uses.into_iter().filter_map(|one| one.path.first().map(ToString::to_string)).collect()
+fn graph_reads(program: &Program, graph: &Graph) -> Vec<Arc<str>> {
+    let names: BTreeSet<Arc<str>> = graph.nodes().flat_map(|(_, placed)| node_names(&placed.node)).collect();
+    program.fields.iter().map(|field| field.name.clone()).filter(|name| names.contains(name)).collect()
 }
 
 /// The fields that anything in the program reads.
 fn reads(program: &Program) -> Vec<Arc<str>> {
-    use aigo_ir::program::{Answer, Player, texts_of};
     let mut names: Vec<Arc<str>> = program.graphs().flat_map(|graph| graph_reads(program, graph)).collect();
     for role in &program.roles {
         let Player::Scripted(rules) = &role.player else { continue };
         for rule in rules {
-            let mut texts: Vec<Arc<str>> = Vec::new();
-            names.extend(rule.when.iter().flat_map(|when| when.names().into_iter().map(Arc::from).collect::<Vec<_>>()));
-            match &rule.answer {
-                Answer::Say { text, .. } => texts.push(text.source.clone()),
-                Answer::AnyOf(choices) => texts.extend(choices.iter().map(|(text, _)| text.source.clone())),
-                Answer::Verdict(shape) => {
-                    let _ = texts_of::<()>(shape, &mut |text| {
-                        texts.push(text);
-                        Ok(())
-                    });
-                }
-                Answer::Fault(_) => {}
-            }
-            names.extend(texts.iter().flat_map(|text| template_reads(text)).map(Arc::from));
+            names.extend(rule.when.iter().flat_map(aigo_ir::expr::Expr::names).map(Arc::from));
+            names.extend(rule.answer.texts().iter().flat_map(aigo_ir::template::Template::names));
         }
     }
     names

@@ -57,8 +57,6 @@ pub struct Finished {
     pub open: u64,
     /// Of one trial that did not end: why.
     pub open_reason: Option<String>,
-    /// Calls that were made, answered or not.
-    pub calls_made: u64,
 }
 
 struct Context {
@@ -181,7 +179,6 @@ async fn run_trials(
         stopped: stop.reason(),
         open: folded.open,
         open_reason: folded.open_reason,
-        calls_made: context.calls.load(Ordering::Relaxed),
     })
 }
 
@@ -193,17 +190,12 @@ async fn survived(joined: Result<(), tokio::task::JoinError>, stop: &Stop, sende
     }
 }
 
-/// Writes the run's end and closes the log.
-pub(crate) fn end(journal: &Journal, digest: Key, exit: i32) -> Result<(), RunError> {
-    journal.append(&Record::End(End { digest, exit }))?;
-    journal.finish()?;
-    Ok(())
-}
-
 impl Finished {
     /// Writes the run's end, with the exit code that the command will give, and closes the log.
     pub fn seal(&self, journal: &Journal, exit: i32) -> Result<(), RunError> {
-        end(journal, self.digest, exit)
+        journal.append(&Record::End(End { digest: self.digest, exit }))?;
+        journal.finish()?;
+        Ok(())
     }
 }
 

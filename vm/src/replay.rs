@@ -92,13 +92,9 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
         match again(&linked, &sample, &recorded) {
             Ok(outcome) => {
                 let leaf = outcome.leaf();
-                match &logged.close {
-                    // The scores beside the leaf are compared as well: people and tools read those, and not the hash.
-                    Some(close) if *close != outcome::close(close.trial, &outcome, leaf) => {
-                        replayed.divergences.push(diverged(None, differs(&outcome, close, leaf)));
-                    }
-                    // A trial that was cut off between its last answer and its end has ended all the same.
-                    _ => {}
+                // A trial that was cut off between its last answer and its end has ended all the same.
+                if let Some(what) = logged.close.as_ref().and_then(|close| differs(&outcome, close, leaf)) {
+                    replayed.divergences.push(diverged(None, what));
                 }
                 replayed.report.add(outcome::report(&linked.program, &outcome, leaf));
                 ended += 1;
@@ -136,10 +132,9 @@ pub(crate) fn closed(
         Missing::Differs(position, what) => format!("{} at {}: {what}", position.graph, position.node),
     })?;
     let leaf = outcome.leaf();
-    if *close == outcome::close(close.trial, &outcome, leaf) {
-        Ok((outcome, leaf))
-    } else {
-        Err(differs(&outcome, close, leaf))
+    match differs(&outcome, close, leaf) {
+        Some(what) => Err(what),
+        None => Ok((outcome, leaf)),
     }
 }
 
@@ -173,13 +168,18 @@ fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Re
     })
 }
 
-fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> String {
-    if outcome.ending.word() != close.ending {
-        return format!("it ends as `{}`, and was recorded as `{}`", outcome.ending.word(), close.ending);
+/// How an outcome differs from the recorded end, if it does. The scores beside the leaf are compared as well: people and tools
+/// read those, and not the hash.
+fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> Option<String> {
+    let recomputed = outcome::close(close.trial, outcome, leaf);
+    if *close == recomputed {
+        return None;
     }
-    let recomputed = outcome::close(close.trial, outcome, leaf).scores;
-    let pairs = recomputed.iter().zip(&close.scores);
-    match pairs.into_iter().find(|(a, b)| a != b) {
+    if recomputed.ending != close.ending {
+        return Some(format!("it ends as `{}`, and was recorded as `{}`", recomputed.ending, close.ending));
+    }
+    let pairs = recomputed.scores.iter().zip(&close.scores);
+    Some(match pairs.into_iter().find(|(a, b)| a != b) {
         Some((now, then)) => {
             let show = |score: &aigo_log::Score| {
                 score.value.as_ref().map_or_else(|| score.outcome.clone(), ToString::to_string)
@@ -188,5 +188,5 @@ fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> String {
             format!("the score of `{}`{turn} is {}, and was recorded as {}", now.scorer, show(now), show(then))
         }
         None => "its positions, contents, answers or reasons hash differently than was recorded".to_owned(),
-    }
+    })
 }

@@ -84,6 +84,20 @@ impl Graph {
         self.slots.iter().position(|slot| &*slot.name == name)
     }
 
+    /// Whether an edge goes back to a header: `again`, or a break where the header's `done` itself goes again.
+    pub fn goes_back(&self, from: NodeId, jump: Jump) -> bool {
+        match jump {
+            Jump::On => false,
+            Jump::Again => true,
+            Jump::Break => {
+                // A header comes before its region, so this ends.
+                let header = self.get(from).and_then(|placed| placed.region).filter(|header| *header < from);
+                let done = header.and_then(|header| Some((header, self.follow(header, Port::Done)?.0)));
+                done.is_some_and(|(header, jump)| self.goes_back(header, jump))
+            }
+        }
+    }
+
     /// The headers around a node, the innermost first.
     pub fn regions(&self, id: NodeId) -> Vec<NodeId> {
         let mut found: Vec<NodeId> = Vec::new();

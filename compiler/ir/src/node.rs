@@ -91,6 +91,9 @@ pub enum View {
     },
 }
 
+/// The most passes of a loop and items of a map.
+pub const MOST_PASSES: u32 = 10_000;
+
 /// How often a loop goes round.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bound {

@@ -146,6 +146,32 @@ pub enum Answer {
     Fault(u16),
 }
 
+impl Answer {
+    /// Everything in it that is rendered.
+    pub fn texts(&self) -> Vec<Template> {
+        match self {
+            Self::Say { text, .. } => vec![text.clone()],
+            Self::AnyOf(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
+            Self::Verdict(shape) => {
+                let mut found = Vec::new();
+                texts_of(shape, &mut found);
+                found
+            }
+            Self::Fault(_) => Vec::new(),
+        }
+    }
+}
+
+/// The texts of a value, each a template.
+fn texts_of(value: &Value, found: &mut Vec<Template>) {
+    match value {
+        Value::Str(text) => found.push(Template::new(text.clone())),
+        Value::List(items) => items.iter().for_each(|item| texts_of(item, found)),
+        Value::Map(map) => map.iter().for_each(|(_, item)| texts_of(item, found)),
+        _ => {}
+    }
+}
+
 /// A tool and the role that answers its calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
@@ -202,39 +228,17 @@ impl Program {
         self.solves.iter().chain(self.scorers.iter().filter_map(|scorer| scorer.graph.as_ref()))
     }
 
-    /// All templates.
-    pub fn templates(&self) -> Vec<&Template> {
-        let mut found = Vec::new();
-        for role in &self.roles {
-            if let Player::Scripted(rules) = &role.player {
-                for rule in rules {
-                    match &rule.answer {
-                        Answer::Say { text, .. } => found.push(text),
-                        Answer::AnyOf(texts) => found.extend(texts.iter().map(|(text, _)| text)),
-                        Answer::Verdict(_) | Answer::Fault(_) => {}
-                    }
-                }
-            }
-        }
-        for graph in self.graphs() {
-            graph.nodes().for_each(|(_, placed)| node_templates(&placed.node, &mut found));
-        }
-        found
-    }
-
     /// Compiles all templates.
     pub fn engine(&self) -> Result<Engine, SyntaxError> {
         let mut engine = Engine::new();
-        for template in self.templates() {
-            engine.add(template)?;
-        }
         for role in &self.roles {
             if let Player::Scripted(rules) = &role.player {
-                for rule in rules {
-                    if let Answer::Verdict(shape) = &rule.answer {
-                        texts_of(shape, &mut |text| engine.add(&Template::new(text)))?;
-                    }
-                }
+                rules.iter().flat_map(|rule| rule.answer.texts()).try_for_each(|text| engine.add(&text))?;
+            }
+        }
+        for graph in self.graphs() {
+            for (_, placed) in graph.nodes() {
+                node_templates(&placed.node).into_iter().try_for_each(|template| engine.add(template))?;
             }
         }
         Ok(engine)
@@ -248,31 +252,22 @@ impl Program {
     }
 }
 
-/// Calls `f` on every text of a value.
-pub fn texts_of<E>(value: &Value, f: &mut impl FnMut(Arc<str>) -> Result<(), E>) -> Result<(), E> {
-    match value {
-        Value::Str(text) => f(text.clone()),
-        Value::List(items) => items.iter().try_for_each(|item| texts_of(item, f)),
-        Value::Map(map) => map.iter().try_for_each(|(_, item)| texts_of(item, f)),
-        _ => Ok(()),
+/// The templates of a node.
+pub fn node_templates(node: &Node) -> Vec<&Template> {
+    match node {
+        Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => vec![template],
+        Node::Generate { view: View::Chat { system, opening }, .. } => system.iter().chain(opening).collect(),
+        Node::Generate { view: View::Text { system, question, .. }, .. } => system.iter().chain([question]).collect(),
+        _ => Vec::new(),
     }
 }
 
-/// The templates of a node.
-pub fn node_templates<'n>(node: &'n Node, found: &mut Vec<&'n Template>) {
-    match node {
-        Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => {
-            found.push(template);
-        }
-        Node::Generate { view, .. } => match view {
-            View::Chat { system, opening } => found.extend([system, opening].into_iter().flatten()),
-            View::Text { system, question, .. } => {
-                found.extend(system);
-                found.push(question);
-            }
-        },
-        _ => {}
-    }
+/// The names that a node reads: fields, slots, and what is always there; the same one may come more than once.
+pub fn node_names(node: &Node) -> Vec<Arc<str>> {
+    let mut names: Vec<Arc<str>> = node_slots(node).into_iter().cloned().collect();
+    names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).map(Arc::from));
+    names.extend(node_templates(node).into_iter().flat_map(Template::names));
+    names
 }
 
 /// The expressions of a node.
@@ -292,7 +287,7 @@ pub fn node_expressions(node: &Node) -> Vec<&Expr> {
 }
 
 /// The slots of which a node reads the whole, beside those in its expressions and templates.
-pub fn node_slots(node: &Node) -> Vec<&Arc<str>> {
+fn node_slots(node: &Node) -> Vec<&Arc<str>> {
     match node {
         Node::Append { said: Said::Reply(slot), .. } => vec![slot],
         Node::Parse { from, .. } | Node::Reduce { from, .. } | Node::Score { from, .. } => vec![from],

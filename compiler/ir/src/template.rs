@@ -26,6 +26,12 @@ impl Template {
         Self { source: source.into(), origin: Origin::default() }
     }
 
+    /// The names that it takes from outside; none of a template that cannot be read.
+    pub fn names(&self) -> Vec<Arc<str>> {
+        let uses = analyse(&self.source).unwrap_or_default();
+        uses.into_iter().filter_map(|one| one.path.into_iter().next()).collect()
+    }
+
     /// Whether rendering gives the text itself, without looking at anything.
     pub fn is_literal(&self) -> bool {
         is_literal(&self.source)

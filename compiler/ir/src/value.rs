@@ -163,6 +163,15 @@ impl Value {
         self.as_map().and_then(|map| map.get(key))
     }
 
+    /// Whether lists and maps nest at most `depth` deep. It stops there, so no depth is too deep for the stack.
+    pub fn is_shallow(&self, depth: usize) -> bool {
+        match self {
+            Self::List(items) => depth > 0 && items.iter().all(|item| item.is_shallow(depth - 1)),
+            Self::Map(map) => depth > 0 && map.iter().all(|(_, item)| item.is_shallow(depth - 1)),
+            _ => true,
+        }
+    }
+
     /// Compact JSON in which no character can drive a terminal. Reading it gives the value back, bit for bit.
     pub fn to_json(&self) -> String {
         let mut out = String::new();

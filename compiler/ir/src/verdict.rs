@@ -181,6 +181,13 @@ pub struct Evidence {
     pub quote: Arc<str>,
 }
 
+impl Evidence {
+    /// The number of the turn that its message is of.
+    pub fn turn_number(&self) -> Option<u32> {
+        self.turn.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+    }
+}
+
 /// What a judge, a check or a reducer says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
@@ -256,7 +263,6 @@ impl Verdict {
 
     /// The number of the turn that the verdict points to: of its last evidence, where the breach stands.
     pub fn turn(&self) -> Option<u32> {
-        let label = &self.evidence.last()?.turn;
-        label.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+        self.evidence.last()?.turn_number()
     }
 }

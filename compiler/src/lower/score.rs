@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aigo_ir::expr::{Comparison, Expr, Function, Kind};
-use aigo_ir::node::{Bound, Ending, Node, Port, Unit, View};
+use aigo_ir::node::{Bound, Ending, MOST_PASSES, Node, Port, Unit, View};
 use aigo_ir::program;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::schema::Schema;
@@ -25,8 +25,6 @@ const VERDICTS: &str = "_verdicts";
 const WHOLE: &str = "_whole";
 const REPLY: &str = "_reply";
 
-/// The most turns of a conversation that are judged one by one: as many as a loop can have passes.
-const MOST_TURNS: u32 = 10_000;
 /// A judge is asked again once after an answer that cannot be used.
 const ATTEMPTS: u32 = 2;
 
@@ -73,7 +71,7 @@ impl Lower {
         let give = self.flow.builder.slot(VERDICT, Type::Verdict);
         let into = self.flow.builder.slot(VERDICTS, Type::List(Box::new(Type::Verdict)));
         let list = Expr::call(Function::JudgedTurns, Vec::new());
-        let map = Node::Map { list, item, cap: MOST_TURNS, give: give.clone(), into: into.clone() };
+        let map = Node::Map { list, item, cap: MOST_PASSES, give: give.clone(), into: into.clone() };
         self.flow.enter(map, "turns", self.origin);
         body(self, true);
         let unit = Unit::Turn(Expr::name(TURN));

@@ -1,14 +1,12 @@
 //! Steps.
 
+use aigo_ir::node::MOST_PASSES;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
 use super::{Fields, Reader};
 use crate::ast::{Check, Leaf, Simulate, Step, Verb};
 use crate::catalog;
 use crate::shape;
-
-/// The most passes of a loop.
-const MOST_PASSES: u32 = 10_000;
 
 impl Reader<'_> {
     pub(super) fn steps(&mut self, node: NodeRef<'_>, what: &str) -> Vec<Step> {

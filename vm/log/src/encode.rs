@@ -147,7 +147,7 @@ fn json_score(out: &mut String, score: &Score) -> Result<(), TooDeep> {
 }
 
 fn json_value(value: &Value, out: &mut String) -> Result<(), TooDeep> {
-    if !shallow(value, MAX_DEPTH) {
+    if !value.is_shallow(MAX_DEPTH) {
         return Err(TooDeep);
     }
     match value {
@@ -155,15 +155,6 @@ fn json_value(value: &Value, out: &mut String) -> Result<(), TooDeep> {
         other => out.push_str(&other.to_json()),
     }
     Ok(())
-}
-
-/// Whether lists and maps nest at most `depth` deep. It stops there, so no depth is too deep for the stack.
-fn shallow(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::List(items) => depth > 0 && items.iter().all(|item| shallow(item, depth - 1)),
-        Value::Map(map) => depth > 0 && map.iter().all(|(_, item)| shallow(item, depth - 1)),
-        _ => true,
-    }
 }
 
 /// An object whose first field stands, so that each further one begins with a comma.

@@ -236,13 +236,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 /// A hash as 64 lower-case hexadecimal digits.
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
     let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-    let digits: Option<Vec<u8>> = text.bytes().map(hex_digit).collect();
-    let bytes: Vec<u8> =
-        digits.unwrap_or_default().chunks(2).map(|pair| pair.iter().fold(0, |n, d| n << 4 | d)).collect();
-    if text.len() != 64 {
-        return Err(D::Error::custom("a hash is 64 hexadecimal digits"));
-    }
-    <[u8; 32]>::try_from(bytes).map(Key).map_err(|_| D::Error::custom("a hash is 64 lower-case hexadecimal digits"))
+    Key::from_hex(&text).ok_or_else(|| D::Error::custom("a hash is 64 lower-case hexadecimal digits"))
 }
 
 /// The value of a lower-case hexadecimal digit.

@@ -34,32 +34,24 @@ impl Regular {
     /// The expectations on every way to a regular end from the ports of `fork` that were not taken.
     pub(crate) fn left(&self, graph: &Graph, fork: NodeId, taken: Port) -> BTreeSet<NodeId> {
         let untaken = graph.edges(fork).into_iter().filter(|(port, ..)| *port != taken);
-        let targets = untaken.filter_map(|(_, jump, to)| onward(graph, jump, to));
+        let targets = untaken.filter_map(|(_, jump, to)| onward(graph, fork, jump, to));
         targets.filter_map(|to| self.certain.get(&to)).flatten().copied().collect()
     }
 }
 
-/// Where an edge leads if no further pass is made: `again` goes on behind the loop.
-fn onward(graph: &Graph, mut jump: Jump, mut to: NodeId) -> Option<NodeId> {
-    while jump == Jump::Again || (jump == Jump::Break && is_own_header(graph, to)) {
-        (jump, to) = graph.follow(to, Port::Done)?;
+/// Where an edge leads if no further pass is made: what goes back to a header goes on behind its loop.
+fn onward(graph: &Graph, mut from: NodeId, mut jump: Jump, mut to: NodeId) -> Option<NodeId> {
+    while graph.goes_back(from, jump) {
+        from = to;
+        (jump, to) = graph.follow(from, Port::Done)?;
     }
     Some(to)
-}
-
-/// A break whose target is the header of a loop around it is the `again` of that loop.
-fn is_own_header(graph: &Graph, to: NodeId) -> bool {
-    graph.get(to).is_some_and(|placed| placed.node.is_header())
-        && graph.nodes().any(|(id, placed)| {
-            placed.region == Some(to)
-                && graph.follow(id, Port::Done).is_some_and(|(jump, at)| jump == Jump::Again && at == to)
-        })
 }
 
 fn certain(graph: &Graph, endings: &[Ending]) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
     let mut found: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
     let onward_of = |id: NodeId| -> Vec<NodeId> {
-        graph.edges(id).into_iter().filter_map(|(_, jump, to)| onward(graph, jump, to)).collect()
+        graph.edges(id).into_iter().filter_map(|(_, jump, to)| onward(graph, id, jump, to)).collect()
     };
     // Every node after what it leads to; a list and not recursion, because a task can have thousands of steps.
     let (mut order, mut seen) = (Vec::new(), BTreeSet::new());

@@ -1,5 +1,6 @@
 //! `step`: one function from (program, sample, lane, event) to (lane, effects), a table over the kinds of nodes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aigo_ir::engine::SharedScope;
@@ -372,12 +373,14 @@ impl<'s> Stepper<'s> {
         let header = self.lane.cursor;
         let items = self.items(list, cap)?;
         let Some((_, body)) = self.shape.follow(header, Port::Body) else { return broken("a map without a body") };
+        let mut seen: BTreeMap<Key, u32> = BTreeMap::new();
         let lanes = items.iter().enumerate().map(|(at, value)| {
             let mut lane = self.lane.clone();
-            let equal = items.iter().take(at).filter(|earlier| *earlier == value).count();
-            lane.frames.push(Frame { header, number: u32::try_from(at).unwrap_or(u32::MAX), items: None });
             let item_key = KeyWriter::new("aigo.item.1").value(value).finish();
-            lane.occurrence.push((item_key, u32::try_from(equal).unwrap_or(u32::MAX)));
+            let earlier = seen.entry(item_key).or_insert(0_u32);
+            lane.frames.push(Frame { header, number: u32::try_from(at).unwrap_or(u32::MAX), items: None });
+            lane.occurrence.push((item_key, *earlier));
+            *earlier += 1;
             lane.inherited = lane.draws.len();
             lane.item_of = Some(header);
             lane.cursor = body;

@@ -67,9 +67,7 @@ fn shown_value(value: &aigo_ir::value::Value) -> String {
 
 /// The turns around the evidence, the quoted words between `>>` and `<<`.
 fn excerpt_of(trial: &TrialReport, verdict: &Verdict, out: &mut String) {
-    let turn_of =
-        |evidence: &Evidence| evidence.turn.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
-    let turns: Vec<u32> = verdict.evidence.iter().filter_map(turn_of).collect();
+    let turns: Vec<u32> = verdict.evidence.iter().filter_map(Evidence::turn_number).collect();
     let Some((last, breach)) = turns.iter().max().zip(turns.iter().min()) else { return };
     let messages = trial.conversation.labelled(0, u32::MAX);
     let mut skipped = false;

@@ -3,28 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::graph::{Graph, NodeId};
-use crate::node::{Jump, Port};
-
-/// Whether an edge goes back to a header: `again`, or a break where the header's `done` itself goes again.
-pub(super) fn goes_back(graph: &Graph, from: NodeId, jump: Jump) -> bool {
-    match jump {
-        Jump::On => false,
-        Jump::Again => true,
-        Jump::Break => {
-            let header = graph.get(from).and_then(|placed| placed.region);
-            // A header comes before its region, so this ends.
-            let done = header
-                .filter(|header| *header < from)
-                .and_then(|h| graph.follow(h, Port::Done).map(|(jump, _)| (h, jump)));
-            done.is_some_and(|(header, jump)| goes_back(graph, header, jump))
-        }
-    }
-}
+use crate::node::Port;
 
 /// The nodes in an order that respects every edge but `again`; nodes on a cycle are left out.
 pub(super) fn topological(graph: &Graph) -> Vec<NodeId> {
     let mut waiting: BTreeMap<NodeId, usize> = graph.nodes().map(|(id, _)| (id, 0)).collect();
-    let forward = |id| graph.edges(id).into_iter().filter(move |(_, jump, _)| !goes_back(graph, id, *jump));
+    let forward = |id| graph.edges(id).into_iter().filter(move |(_, jump, _)| !graph.goes_back(id, *jump));
     for (id, _) in graph.nodes() {
         for (_, _, to) in forward(id) {
             *waiting.entry(to).or_default() += 1;
@@ -58,7 +42,7 @@ pub(super) fn forward<T: Clone>(
     for id in topological(graph) {
         let Some(state) = incoming.get(&id).cloned() else { continue };
         for (port, jump, to) in graph.edges(id) {
-            if !goes_back(graph, id, jump) {
+            if !graph.goes_back(id, jump) {
                 let out = through(id, port, &state);
                 let joined = incoming.get(&to).map_or_else(|| out.clone(), |known| meet(known, &out));
                 incoming.insert(to, joined);

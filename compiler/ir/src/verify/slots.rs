@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::{Found, Violation, flow};
 use crate::graph::{Graph, NodeId};
 use crate::node::{Jump, Node, Port};
-use crate::program::{node_expressions, node_slots, node_templates};
-use crate::template;
+use crate::program::node_names;
 
 type Assigned = BTreeSet<Arc<str>>;
 
@@ -23,30 +22,14 @@ fn assigned(graph: &Graph) -> BTreeMap<NodeId, Assigned> {
     flow::forward(graph, &Assigned::new(), through, |a, b| a.intersection(b).cloned().collect())
 }
 
-/// The slots that a node reads.
-fn reads(graph: &Graph, node: &Node) -> Vec<Arc<str>> {
-    let mut names: Vec<Arc<str>> = node_slots(node).into_iter().cloned().collect();
-    for expr in node_expressions(node) {
-        names.extend(expr.names().into_iter().map(Arc::from));
-    }
-    let mut templates = Vec::new();
-    node_templates(node, &mut templates);
-    for template in templates {
-        let uses = template::analyse(&template.source).unwrap_or_default();
-        names.extend(uses.into_iter().filter_map(|one| one.path.into_iter().next()));
-    }
-    names.retain(|name| graph.slot(name).is_some());
-    names
-}
-
 /// Slots are assigned on all paths before they are read.
 pub(super) fn assigned_before_read(graph: &Graph) -> Vec<Violation> {
     let mut found = Found::new("assigned_before_read", graph);
     let known = assigned(graph);
     for (id, placed) in graph.nodes() {
         let Some(state) = known.get(&id) else { continue };
-        for name in reads(graph, &placed.node) {
-            if !state.contains(&name) {
+        for name in node_names(&placed.node) {
+            if graph.slot(&name).is_some() && !state.contains(&name) {
                 found.at(id, format!("the slot `{name}` is read, and not assigned on every path to here"));
             }
         }

@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Found, Violation, flow};
 use crate::graph::Graph;
-use crate::node::{Bound, Jump, Node, Port};
-
-/// The most passes of a loop and items of a map.
-pub(super) const MOST_PASSES: u32 = 10_000;
+use crate::node::{Bound, Jump, MOST_PASSES, Node, Port};
 
 /// There is one entry, the first node, in the outermost region.
 pub(super) fn one_entry(graph: &Graph) -> Vec<Violation> {

@@ -4,7 +4,7 @@ use super::{Found, Violation};
 use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
 use crate::node::{Bound, Node, Said, Unit};
-use crate::program::{Answer, Player, Program, node_templates};
+use crate::program::{Player, Program, node_templates};
 use crate::schema::Schema;
 use crate::span::Origin;
 use crate::template::{self, Template};
@@ -35,9 +35,7 @@ pub(super) fn types(program: &Program, graph: &Graph) -> Vec<Violation> {
     for (id, placed) in graph.nodes() {
         let mut checker = Checker { found: &mut found, graph, names: &names, id };
         checker.node(&placed.node);
-        let mut templates = Vec::new();
-        node_templates(&placed.node, &mut templates);
-        for template in templates {
+        for template in node_templates(&placed.node) {
             checker.template(template);
         }
     }
@@ -189,17 +187,7 @@ pub(super) fn rules(program: &Program) -> Vec<Violation> {
             if let Some(when) = &rule.when {
                 typing::check_condition(when, &names, &mut errors);
             }
-            let mut texts: Vec<Template> = match &rule.answer {
-                Answer::Say { text, .. } => vec![text.clone()],
-                Answer::AnyOf(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
-                Answer::Verdict(_) | Answer::Fault(_) => Vec::new(),
-            };
-            if let Answer::Verdict(shape) = &rule.answer {
-                let _ = crate::program::texts_of::<()>(shape, &mut |text| {
-                    texts.push(Template::new(text));
-                    Ok(())
-                });
-            }
+            let texts = rule.answer.texts();
             let mut messages: Vec<String> = Vec::new();
             for text in &texts {
                 match template::analyse(&text.source) {
