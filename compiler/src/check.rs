@@ -1,24 +1,25 @@
 //! Stage 3: types. Expressions and templates are read and checked against what the samples have and the steps bind.
 
+mod models;
+mod scorers;
+mod steps;
+
 use std::sync::Arc;
 
-use aigo_ir::check::CheckKind;
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::Expr;
-use aigo_ir::message::ASSISTANT;
-use aigo_ir::program::{Answer, ChatModel, Dialect, Field, Player, Role, Rule};
+use aigo_ir::program::Field;
 use aigo_ir::span::{Origin, SourceMap, Spanned};
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
 use aigo_ir::typing::{self, Mistake, Names, TypeError};
-use aigo_ir::value::Value;
-use aigo_ir::{eval, expr_parse, template};
+use aigo_ir::{expr_parse, template};
 
-use crate::ast::{self, Leaf};
+use crate::ast::Leaf;
 use crate::catalog;
 use crate::dataset::Profile;
-use crate::resolve::{JUDGE, Resolved};
-use crate::typed::{Check, Judge, Method, Scorer, Simulate, Step, Task, Verb};
+use crate::resolve::Resolved;
+use crate::typed::Task;
 
 /// Types a task. Where not all samples could be read, names that are not known are no mistakes: they may be fields.
 pub(crate) fn check(
@@ -39,7 +40,7 @@ pub(crate) fn check(
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
     checker.names.insert("scorer", Type::Str);
     checker.names.insert("judged", Type::Int);
-    let judges: Vec<&str> = task.scorers.iter().filter_map(judge_of).collect();
+    let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
     let roles = task.models.iter().map(|model| checker.role(model, &judges)).collect();
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),
@@ -161,148 +162,5 @@ impl Checker<'_> {
             self.bound.push(Spanned::new(text.clone(), name.span));
         }
         text
-    }
-
-    fn steps(&mut self, steps: &[ast::Step]) -> Vec<Step> {
-        steps.iter().filter_map(|step| self.step(step)).collect()
-    }
-
-    fn step(&mut self, step: &ast::Step) -> Option<Step> {
-        let when = step.when.as_ref().and_then(|when| self.condition(when));
-        let verb = match &step.verb {
-            ast::Verb::System(text) => Verb::System(self.template(text)),
-            ast::Verb::User(text) => Verb::Say { author: "user", text: self.template(text) },
-            ast::Verb::Assistant(text) => Verb::Say { author: "assistant", text: self.template(text) },
-            ast::Verb::Generate(role) => {
-                let role = role.as_ref().map_or(ASSISTANT, |role| role.value.as_str());
-                Verb::Generate { role: role.into() }
-            }
-            ast::Verb::SimulateUser(simulate) => Verb::SimulateUser(Box::new(self.simulate(simulate))),
-            ast::Verb::Script(lines) => Verb::Script(lines.iter().map(|line| self.template(line)).collect()),
-            ast::Verb::Loop { times, until, steps } => {
-                // `until` is asked before the first pass, so it cannot read what the body binds.
-                let until = until.as_ref().and_then(|until| self.condition(until));
-                Verb::Loop { times: *times, until, steps: self.steps(steps) }
-            }
-            ast::Verb::If { when, then, otherwise } => {
-                let when = self.condition(when);
-                let (then, otherwise) = (self.steps(then), self.steps(otherwise));
-                Verb::If { when: when?, then, otherwise }
-            }
-            ast::Verb::Stop { when, only_loop } => {
-                Verb::Stop { when: when.as_ref().and_then(|when| self.condition(when)), only_loop: *only_loop }
-            }
-            ast::Verb::Set(pairs) => {
-                let mut bound = Vec::new();
-                for (name, leaf) in pairs {
-                    if let Some((expr, ty)) = self.expr(leaf) {
-                        let name = self.bind(name, ty.clone());
-                        bound.push((name, ty, expr));
-                    }
-                }
-                Verb::Set(bound)
-            }
-        };
-        let is_reply = matches!(verb, Verb::Generate { .. });
-        let label = step
-            .label
-            .as_ref()
-            .map(|label| if is_reply { self.bind(label, Type::Reply) } else { label.value.as_str().into() });
-        let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
-        Some(Step { verb, label, when, expect, stop_on_fail: step.stop_on_fail, origin: Origin::at(step.span) })
-    }
-
-    fn simulate(&mut self, simulate: &ast::Simulate) -> Simulate {
-        let mut maybe = |leaf: &Option<Leaf>| leaf.as_ref().map(|leaf| self.template(leaf));
-        let (persona, knows, opening) = (maybe(&simulate.persona), maybe(&simulate.knows), maybe(&simulate.opening));
-        Simulate { goal: self.template(&simulate.goal), persona, knows, opening, min_turns: simulate.min_turns }
-    }
-
-    fn text_check(&mut self, check: &ast::Check) -> Check {
-        let wanted = self.template(&check.wanted);
-        if check.kind.0 == CheckKind::Matches
-            && wanted.is_literal()
-            && let Err(why) = eval::regex(&wanted.source)
-        {
-            let message = format!("`{}` is no regular expression: {why}", aigo_ir::text::excerpt(&wanted.source, 60));
-            self.found
-                .push(catalog::BAD_PATTERN.at(check.wanted.span, message).help("the syntax is that of Rust's `regex`"));
-        }
-        let who = check.who.as_ref().map_or(ASSISTANT, |who| who.value.as_str()).into();
-        Check { kind: check.kind, wanted, who, turns: check.turns, origin: Origin::at(check.span) }
-    }
-
-    fn scorer(&mut self, scorer: &ast::Scorer) -> Scorer {
-        let method = match &scorer.method {
-            ast::Method::Check(check) => Method::Check(self.text_check(check)),
-            ast::Method::Judge(judge) => Method::Judge(Box::new(Judge {
-                role: judge.model.as_ref().map_or(JUDGE, |model| model.value.as_str()).into(),
-                rubric: self.template(&judge.rubric),
-                scale: judge.scale.clone(),
-                anchors: judge.anchors.clone(),
-                per_turn: judge.per_turn,
-                window: judge.window,
-                evidence: judge.evidence,
-            })),
-        };
-        let name = scorer.name.value.as_str().into();
-        Scorer { name, method, pass: scorer.pass, over: scorer.over, origin: Origin::at(scorer.span) }
-    }
-
-    fn role(&mut self, model: &ast::Model, judges: &[&str]) -> Role {
-        let player = match &model.player {
-            ast::Player::Scripted(rules) => Player::Scripted(rules.iter().filter_map(|rule| self.rule(rule)).collect()),
-            ast::Player::Chat(chat) => Player::Chat(chat_model(chat, judges.contains(&model.role.value.as_str()))),
-        };
-        Role { name: model.role.value.as_str().into(), player }
-    }
-
-    fn rule(&mut self, rule: &ast::Rule) -> Option<Rule> {
-        let when = match &rule.when {
-            None => None,
-            Some(leaf) => Some(self.condition(leaf)?),
-        };
-        let answer = match &rule.answer {
-            ast::Answer::Say(text, status) => {
-                Answer::Say { text: self.template(text), status: status.as_deref().map(Arc::from) }
-            }
-            ast::Answer::AnyOf(choices) => {
-                Answer::AnyOf(choices.iter().map(|(text, weight)| (self.template(text), *weight)).collect())
-            }
-            ast::Answer::Verdict(shape, leaves) => {
-                for leaf in leaves {
-                    self.template(leaf);
-                }
-                Answer::Verdict(shape.clone())
-            }
-            ast::Answer::Fault(status) => Answer::Fault(*status),
-        };
-        Some(Rule { when, answer })
-    }
-}
-
-/// The role that judges for a scorer.
-fn judge_of(scorer: &ast::Scorer) -> Option<&str> {
-    match &scorer.method {
-        ast::Method::Judge(judge) => Some(judge.model.as_ref().map_or(JUDGE, |model| model.value.as_str())),
-        ast::Method::Check(_) => None,
-    }
-}
-
-/// A judge draws as little as it can unless the task says otherwise; nothing else is filled in.
-fn chat_model(chat: &ast::Chat, judges: bool) -> ChatModel {
-    let mut parameters: Vec<(Arc<str>, Value)> =
-        chat.parameters.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect();
-    if judges && !parameters.iter().any(|(name, _)| &**name == "temperature") {
-        parameters.insert(0, ("temperature".into(), Value::Int(0)));
-    }
-    ChatModel {
-        dialect: Dialect::OpenAiCompatible,
-        model: chat.model.as_str().into(),
-        endpoint: chat.endpoint.as_deref().unwrap_or("openai_compatible").into(),
-        base_url: chat.base_url.as_str().into(),
-        api_key: chat.api_key.as_ref().map(|name| name.value.as_str().into()),
-        parameters,
-        price: chat.price,
     }
 }

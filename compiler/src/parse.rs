@@ -1,5 +1,6 @@
 //! Stage 1: YAML tree to [`ast::Task`]. Keys and kinds are checked here; names and expressions are not looked into.
 
+mod data;
 mod models;
 mod scorers;
 mod steps;
@@ -9,7 +10,7 @@ use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef, Tree};
 
-use crate::ast::{Leaf, Source, Task};
+use crate::ast::{Leaf, Task};
 use crate::catalog;
 use crate::shape::{self, Construct, Kind};
 
@@ -299,46 +300,6 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(text.span, message));
         }
         seconds
-    }
-
-    fn dataset(&mut self, node: NodeRef<'_>) -> Vec<Source> {
-        match node.kind() {
-            NodeKind::List(items) => {
-                items.filter(|item| !item.is_error()).filter_map(|item| self.source(item)).collect()
-            }
-            _ => self.source(node).into_iter().collect(),
-        }
-    }
-
-    fn source(&mut self, node: NodeRef<'_>) -> Option<Source> {
-        let fields = self.map(node, &shape::DATASET)?;
-        let (verb, value) = self.verb(&fields)?;
-        match verb.value {
-            "samples" => {
-                let mut rows = Vec::new();
-                for item in self.items(value, "samples", "maps") {
-                    if !matches!(item.kind(), NodeKind::Map(_)) {
-                        self.wrong_kind(item, "a sample", "a map of its fields");
-                    } else if let Some(row) = self.value(item) {
-                        rows.push(Spanned::new(row, item.site()));
-                    }
-                }
-                Some(Source::Samples(rows))
-            }
-            "file" => self.text(value, "file").map(Source::File),
-            _ => {
-                if !matches!(value.kind(), NodeKind::Map(_)) {
-                    self.wrong_kind(value, "`matrix`", "a map of fields to lists of values");
-                }
-                let mut columns = Vec::new();
-                for entry in value.entries() {
-                    let items = self.items(entry.value, entry.key.value, "values");
-                    let values = items.into_iter().filter_map(|item| self.value(item)).collect();
-                    columns.push((entry.key.value.to_owned(), values));
-                }
-                Some(Source::Matrix(columns, value.site()))
-            }
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::check::CheckKind;
 use crate::graph::{Graph, GraphBuilder, NodeId};
 use crate::lines::{Cursor, ReadError, Statement};
 use crate::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
@@ -149,7 +148,7 @@ fn node(line: &mut Cursor<'_>) -> Read<Node> {
             let Some(schema) = schema(line)? else { return line.fail("`schema=` is missing") };
             Node::Parse { from, schema, into: arc(line.needed_text("into")?) }
         }
-        "check" => check(line)?,
+        "check" => crate::read::check::check(line)?,
         "tool" => Node::Tool { call: arc(line.needed_text("call")?), into: arc(line.needed_text("into")?) },
         "reduce" => {
             let (from, by) = (arc(line.needed_text("from")?), line.needed_word("by")?);
@@ -175,7 +174,7 @@ fn node(line: &mut Cursor<'_>) -> Read<Node> {
     })
 }
 
-fn needed_expr(line: &mut Cursor<'_>, key: &str) -> Read<crate::expr::Expr> {
+pub(crate) fn needed_expr(line: &mut Cursor<'_>, key: &str) -> Read<crate::expr::Expr> {
     let text = line.needed_text(key)?;
     expr(line, text)
 }
@@ -215,18 +214,4 @@ fn schema(line: &mut Cursor<'_>) -> Read<Option<Schema>> {
         Some("verdict") => Some(Schema::Verdict(line.needed_text("of")?.into())),
         Some(other) => return line.fail(format!("unknown schema `{other}`")),
     })
-}
-
-fn check(line: &mut Cursor<'_>) -> Read<Node> {
-    for kind in CheckKind::ALL {
-        for (negated, prefix) in [(false, ""), (true, "not_")] {
-            if let Some(wanted) = line.text_of(&format!("{prefix}{}", kind.word()))? {
-                let wanted = Template::new(wanted);
-                let (text, turn) = (needed_expr(line, "text")?, needed_expr(line, "turn")?);
-                let (author, into) = (line.needed_text("author")?.into(), line.needed_text("into")?.into());
-                return Ok(Node::Check { kind, negated, wanted, text, author, turn, into });
-            }
-        }
-    }
-    line.fail("a check needs one of `contains=`, `matches=`, `equals=`, `starts_with=`, or its `not_` form")
 }

@@ -1,0 +1,59 @@
+//! Scorers and gates.
+
+use std::sync::Arc;
+
+use super::Read;
+use crate::gate::Gate;
+use crate::lines::Cursor;
+use crate::program::Scorer;
+use crate::read_graph;
+use crate::reduce::Reducer;
+use crate::value::Value;
+use crate::verdict::{EvidenceRule, Scale};
+
+pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
+    let name: Arc<str> = cursor.text("the scorer's name")?.into();
+    let scale = scale(&mut cursor)?;
+    let pass = cursor.needed_number("pass")?;
+    let over = match cursor.word_of("over")? {
+        None => None,
+        Some(word) => match Reducer::parse(word) {
+            Some(reducer) => Some(reducer),
+            None => return cursor.fail(format!("unknown reducer `{word}`")),
+        },
+    };
+    let word = cursor.needed_word("evidence")?;
+    let Some(evidence) = EvidenceRule::ALL.into_iter().find(|rule| rule.word() == word) else {
+        return cursor.fail(format!("unknown evidence rule `{word}`"));
+    };
+    let graph = if cursor.has_block() {
+        Some(read_graph::named(&name, cursor)?)
+    } else {
+        cursor.finish()?;
+        None
+    };
+    Ok(Scorer { name, scale, pass, over, evidence, graph })
+}
+
+fn scale(cursor: &mut Cursor<'_>) -> Read<Scale> {
+    if let Some(word) = cursor.word_of("scale")? {
+        return Scale::parse(word).map_or_else(|| cursor.fail(format!("`{word}` is no scale")), Ok);
+    }
+    let labels = cursor.value_of("labels")?.and_then(Value::as_map);
+    let Some(labels) = labels.filter(|labels| !labels.is_empty()) else {
+        return cursor.fail("a scorer needs `scale=` or `labels=`");
+    };
+    let pairs = labels.iter().map(|(label, x)| x.as_f64().map(|x| (label.clone(), x))).collect::<Option<Vec<_>>>();
+    pairs.map_or_else(|| cursor.fail("labels are worth numbers"), |pairs| Ok(Scale::Labels(pairs)))
+}
+
+pub(super) fn gate(mut cursor: Cursor<'_>) -> Read<Gate> {
+    let text = cursor.text("the gate")?;
+    let (mut gate, _) =
+        Gate::parse(text).or_else(|error| cursor.fail(format!("the gate `{text}`: {}", error.message)))?;
+    let Some(min_n) = cursor.count_of("min_n")? else { return cursor.fail("`min_n=` is missing") };
+    gate.min_n = min_n;
+    gate.max_missing = cursor.needed_number("max_missing")?;
+    cursor.finish()?;
+    Ok(gate)
+}

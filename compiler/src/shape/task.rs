@@ -1,0 +1,43 @@
+//! The top of a task.
+
+use super::{Construct, Kind, key, planned};
+
+/// The top of a task.
+pub static TASK: Construct = Construct {
+    name: "a task",
+    keys: &[
+        key("aigo", Kind::Number, "The version of the language: 1. Required."),
+        key("name", Kind::Name, "What the task is called. Required."),
+        key("description", Kind::Name, "What it is for."),
+        key("models", Kind::Map, "Who plays which role. Required."),
+        key("dataset", Kind::Map, "Where the samples come from: one source, or a list of them. Required."),
+        key("solvers", Kind::List, "How every sample of the dataset proceeds."),
+        key("scorers", Kind::List, "How conversations are scored."),
+        key("gates", Kind::List, "When a build fails."),
+        key("epochs", Kind::Number, "How often each sample is run; 1 unless given."),
+        key("seed", Kind::Number, "From which choices are drawn; 0 unless given."),
+        key("limits", Kind::Map, "What a run may use."),
+        planned("import"),
+        planned("fields"),
+        planned("scenarios"),
+        planned("define"),
+        planned("world"),
+        planned("tools"),
+        planned("setup"),
+        planned("teardown"),
+        planned("suites"),
+        planned("language"),
+        planned("tags"),
+    ],
+};
+
+/// The run's limits.
+pub static LIMITS: Construct = Construct {
+    name: "the limits",
+    keys: &[
+        key("calls", Kind::Number, "The most calls of a run; at it the run stops and can be resumed."),
+        key("time", Kind::Name, "The longest time of a run: `90s`, `60m`, `2h`."),
+        planned("cost"),
+        planned("sample"),
+    ],
+};
