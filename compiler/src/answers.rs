@@ -9,7 +9,7 @@ use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::Span;
 
 use crate::catalog;
-use crate::typed::{Step, Verb};
+use crate::typed::{Lines, Step, Verb};
 
 /// Who may have spoken last: none stands for nobody yet. Empty where no way leads.
 type Last = BTreeSet<Option<Arc<str>>>;
@@ -46,18 +46,21 @@ impl Walk<'_> {
 
     fn verb(&mut self, step: &Step, last: Last) -> Last {
         match &step.verb {
-            Verb::System(_) | Verb::Set(_) => last,
+            Verb::System(_) | Verb::Set(_) | Verb::Capture(_) | Verb::Judge { .. } => last,
+            // What is appended may end with anyone.
+            Verb::History(_) => Last::from([Some(USER.into()), Some(ASSISTANT.into())]),
+            Verb::Use { steps, .. } => self.steps(steps, last),
             Verb::Say { author, .. } => spoke(author),
-            Verb::Generate { role } => {
+            Verb::Generate { role, .. } => {
                 self.asked(step, role, &last);
                 spoke(role)
             }
-            Verb::Script(lines) => {
-                if lines.is_empty() {
-                    last
-                } else {
-                    spoke(ASSISTANT)
-                }
+            Verb::Script(Lines::Texts(lines)) if lines.is_empty() => last,
+            Verb::Script(Lines::Texts(_)) => spoke(ASSISTANT),
+            Verb::Script(Lines::Expression(_)) => {
+                let mut after = spoke(ASSISTANT);
+                after.extend(last);
+                after
             }
             Verb::SimulateUser(_) => {
                 // A user that leaves may have said something, or nothing.
@@ -78,7 +81,7 @@ impl Walk<'_> {
                 }
                 if when.is_some() { last } else { Last::new() }
             }
-            Verb::Loop { steps, .. } => self.passes(steps, last),
+            Verb::Loop { steps, .. } | Verb::ForEach { steps, .. } => self.passes(steps, last),
         }
     }
 

@@ -1,19 +1,24 @@
 //! The task as it was written: every leaf with its place, names still names, text still text.
 
 mod data;
+mod define;
 mod models;
 mod scorers;
 mod steps;
+mod world;
 
 use std::ops::Range;
 
 use aigo_ir::span::{SourceMap, Span, Spanned};
+use aigo_ir::value::Value;
 use aigo_source::ScalarSource;
 
 pub(crate) use data::*;
+pub(crate) use define::*;
 pub(crate) use models::*;
 pub(crate) use scorers::*;
 pub(crate) use steps::*;
+pub(crate) use world::*;
 
 /// Text that will be read further: a template or an expression.
 #[derive(Clone, Debug)]
@@ -51,6 +56,22 @@ pub(crate) struct Task {
     pub(crate) scorers: Vec<Scorer>,
     /// `gates`
     pub(crate) gates: Vec<Gate>,
+    /// `import`
+    pub(crate) imports: Vec<Spanned<String>>,
+    /// `define`
+    pub(crate) define: Define,
+    /// `scenarios`
+    pub(crate) scenarios: Vec<Scenario>,
+    /// `world: {state}`
+    pub(crate) state: Option<Spanned<Value>>,
+    /// `tools`
+    pub(crate) tools: Vec<Tool>,
+    /// `suites`
+    pub(crate) suites: Vec<Suite>,
+    /// `language`
+    pub(crate) language: Option<Leaf>,
+    /// `tags`
+    pub(crate) tags: Vec<Spanned<String>>,
     /// `epochs`
     pub(crate) epochs: Option<u32>,
     /// `seed`

@@ -26,6 +26,10 @@ rows! {
     UNKNOWN_NAME error "E0302" "a name or attribute that is not defined";
     UNKNOWN_SCORER error "E0303" "a gate over a scorer that the task does not have";
     NAME_TWICE error "E0304" "a name is given twice";
+    UNKNOWN_DEFINITION error "E0305" "a definition that is not there";
+    BAD_ARGUMENT error "E0306" "a definition is not given what it takes";
+    RECURSION error "E0307" "a definition that uses itself";
+    BAD_IMPORT error "E0308" "a file that cannot be imported";
     // Expressions, templates, types.
     BAD_EXPRESSION error "E0401" "an expression that cannot be read";
     BAD_TEMPLATE error "E0402" "a template that cannot be read";

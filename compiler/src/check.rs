@@ -1,8 +1,11 @@
 //! Stage 3: types. Expressions and templates are read and checked against what the samples have and the steps bind.
 
 mod models;
+mod rename;
 mod scorers;
 mod steps;
+mod tools;
+mod uses;
 
 use std::sync::Arc;
 
@@ -13,31 +16,56 @@ use aigo_ir::span::{Origin, SourceMap, Spanned};
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
 use aigo_ir::typing::{self, Mistake, Names, TypeError};
+use aigo_ir::value::Value;
 use aigo_ir::{expr_parse, template};
 
-use crate::ast::Leaf;
+use crate::ast::{self, Leaf};
 use crate::catalog;
 use crate::dataset::Profile;
+use crate::define::{Parameter, Scope};
 use crate::resolve::Resolved;
-use crate::typed::Task;
+use crate::typed::{Solve, Task};
 
 /// Types a task. Where not all samples could be read, names that are not known are no mistakes: they may be fields.
 pub(crate) fn check(
     resolved: &Resolved,
+    scope: &Scope,
     profile: &Profile,
     fields_known: bool,
     sources: &SourceMap,
     found: &mut Diagnostics,
 ) -> Task {
     let task = &resolved.task;
-    let mut names = Names::always();
-    for (name, ty) in profile.types() {
-        names.insert(name.clone(), ty);
+    let all: Vec<Field> = profile.types().map(|(name, ty)| Field { name: name.clone(), ty }).collect();
+    let state = task.state.as_ref().map(|state| state.value.clone());
+    let mut checker = Checker {
+        sources,
+        found,
+        profile,
+        fields_known,
+        scope,
+        names: Names::default(),
+        bound: Vec::new(),
+        prefix: String::new(),
+        language: task.language.as_ref(),
+    };
+    checker.begin(&all, state.as_ref());
+    let whole = checker.names.clone();
+    let tools = task.tools.iter().map(|tool| checker.tool(tool)).collect();
+    checker.names.clone_from(&whole);
+    let mut solves = Vec::new();
+    if !task.dataset.is_empty() || task.scenarios.is_empty() {
+        solves.push(checker.solve(crate::MAIN, task.solvers.iter(), task.span, &all, state.as_ref()));
     }
-    let mut checker = Checker { sources, found, profile, fields_known, names: names.clone(), bound: Vec::new() };
-    let steps = checker.steps(&task.solvers);
-    checker.names.clone_from(&names);
+    for scenario in &task.scenarios {
+        let name = format!("{}{}", crate::SCENARIO, scenario.id.value);
+        let steps = steps_of(task, scenario);
+        solves.push(checker.solve(&name, steps.into_iter(), scenario.id.span, &all, state.as_ref()));
+    }
+    checker.names.clone_from(&whole);
+    checker.bound.clear();
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
+    let checkpoints = resolved.checkpoints.iter().map(|checkpoint| checker.checkpoint(checkpoint)).collect();
     checker.names.insert("scorer", Type::Str);
     checker.names.insert("judged", Type::Int);
     let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
@@ -47,27 +75,94 @@ pub(crate) fn check(
         seed: task.seed.unwrap_or(0),
         epochs: task.epochs.unwrap_or(1),
         limits: task.limits.clone(),
-        fields: profile.types().map(|(name, ty)| Field { name: name.clone(), ty }).collect(),
+        state,
+        tools,
+        fields: all,
         roles,
-        steps,
+        solves,
         expects: resolved.expects,
+        checkpoints,
         scorers,
         gates: resolved.gates.clone(),
     }
 }
 
-struct Checker<'c> {
+/// The steps of a scenario: its own behind the task's leading instructions, unless it begins with its own; the task's where it
+/// has none.
+fn steps_of<'t>(task: &'t ast::Task, scenario: &'t ast::Scenario) -> Vec<&'t ast::Step> {
+    let is_system = |step: &&ast::Step| matches!(step.verb, ast::Verb::System(_));
+    let Some(own) = &scenario.solvers else { return task.solvers.iter().collect() };
+    if own.iter().any(|step| is_system(&step)) {
+        return own.iter().collect();
+    }
+    task.solvers.iter().take_while(is_system).chain(own).collect()
+}
+
+pub(crate) struct Checker<'c> {
     sources: &'c SourceMap,
     found: &'c mut Diagnostics,
     profile: &'c Profile,
     /// Whether all samples could be read: otherwise a name may be a field of those that could not.
     fields_known: bool,
+    /// What can be used by name.
+    scope: &'c Scope,
     names: Names,
     /// What steps have bound so far, with the place of the first time.
     bound: Vec<Spanned<Arc<str>>>,
+    /// What the slots of a definition begin with; empty in a task itself.
+    prefix: String,
+    /// The task's `language`.
+    language: Option<&'c Leaf>,
 }
 
-impl Checker<'_> {
+/// A dataset of nothing: what definitions are checked against.
+static NO_FIELDS: Profile = Profile::empty();
+
+impl<'c> Checker<'c> {
+    /// A checker of a definition: of the sample nothing is known there but its id.
+    pub(crate) fn of_definition(
+        sources: &'c SourceMap,
+        found: &'c mut Diagnostics,
+        scope: &'c Scope,
+        prefix: String,
+        params: &[Parameter],
+    ) -> Self {
+        let mut names = Names::always();
+        for param in params {
+            names.insert(param.name.value.as_str(), param.ty.clone());
+        }
+        let (profile, bound) = (&NO_FIELDS, Vec::new());
+        Self { sources, found, profile, fields_known: true, scope, names, bound, prefix, language: None }
+    }
+
+    /// The names at the beginning of a graph.
+    fn begin(&mut self, fields: &[Field], state: Option<&Value>) {
+        self.names = Names::always();
+        self.bound.clear();
+        for field in fields {
+            self.names.insert(field.name.clone(), field.ty.clone());
+        }
+        if let Some(state) = state {
+            self.names.insert("state", Type::of(state));
+        }
+    }
+
+    /// How the samples of one kind proceed.
+    fn solve<'s>(
+        &mut self,
+        name: &str,
+        steps: impl Iterator<Item = &'s ast::Step>,
+        origin: aigo_ir::span::Span,
+        all: &[Field],
+        state: Option<&Value>,
+    ) -> Solve {
+        let own: Vec<Field> = self.profile.group(name).map(|(name, ty)| Field { name: name.clone(), ty }).collect();
+        self.begin(&own, state);
+        let steps = steps.filter_map(|step| self.step(step)).collect();
+        let differs = |field: &Field| !all.iter().any(|known| known.name == field.name && known.ty == field.ty);
+        Solve { name: name.into(), fields: own.into_iter().filter(differs).collect(), steps, origin }
+    }
+
     fn report(&mut self, leaf: &Leaf, errors: Vec<TypeError>) {
         for error in errors {
             if error.name.is_some() && !self.fields_known {
@@ -112,7 +207,7 @@ impl Checker<'_> {
         let mut errors = Vec::new();
         let ty = typing::check(&expr, &self.names, &mut errors);
         self.report(leaf, errors);
-        Some((expr, ty))
+        Some((self.renamed(expr), ty))
     }
 
     fn condition(&mut self, leaf: &Leaf) -> Option<Expr> {
@@ -120,11 +215,11 @@ impl Checker<'_> {
         let mut errors = Vec::new();
         typing::check_condition(&expr, &self.names, &mut errors);
         self.report(leaf, errors);
-        Some(expr)
+        Some(self.renamed(expr))
     }
 
     /// Reads a template. One that cannot be read is reported and stands for nothing.
-    fn template(&mut self, leaf: &Leaf) -> Template {
+    pub(crate) fn template(&mut self, leaf: &Leaf) -> Template {
         match template::analyse(&leaf.text) {
             Ok(uses) => {
                 let mut errors = Vec::new();
@@ -138,29 +233,38 @@ impl Checker<'_> {
                 return Template::new("");
             }
         }
-        Template { source: leaf.text.as_str().into(), origin: Origin::at(leaf.span) }
+        Template { source: self.renamed_template(&leaf.text), origin: Origin::at(leaf.span) }
     }
 
-    /// Binds a name for the steps that follow.
+    /// Binds a name for the steps that follow. Gives the slot.
     fn bind(&mut self, name: &Spanned<String>, ty: Type) -> Arc<str> {
         let text: Arc<str> = name.value.as_str().into();
+        let slot: Arc<str> = format!("{}{text}", self.prefix).into();
         let first = self.bound.iter().find(|bound| bound.value == text).map(|bound| bound.span);
-        if first.is_none() && self.names.get(&text).is_some() {
-            let kind =
-                if Names::always().get(&text).is_some() { "is always in scope" } else { "is a field of the samples" };
+        let taken = self.names.get(&text).is_some() || self.profile.fields.iter().any(|field| field.name == text);
+        if first.is_none() && taken {
+            let kind = if Names::always().get(&text).is_some() || &*text == "state" {
+                "is always in scope"
+            } else if self.prefix.is_empty() {
+                "is a field of the samples"
+            } else {
+                "is a parameter"
+            };
             let message = format!("`{text}` cannot be bound: it {kind}");
             self.found.push(catalog::NAME_TWICE.at(name.span, message).help("choose another name"));
-            return text;
+            return slot;
         }
         if let (Some(first), Some(known)) = (first, self.names.get(&text))
             && !ty.fits(known)
         {
             let message = format!("`{text}` is bound to {ty} here, and to {known} before");
-            self.found.push(catalog::WRONG_TYPE.at(name.span, message).related(first, "bound first here"));
+            let help = "bind one type to a name, or choose another name";
+            let diagnostic = catalog::WRONG_TYPE.at(name.span, message).related(first, "bound first here");
+            self.found.push(diagnostic.help(help));
         } else if first.is_none() {
             self.names.insert(text.clone(), ty);
-            self.bound.push(Spanned::new(text.clone(), name.span));
+            self.bound.push(Spanned::new(text, name.span));
         }
-        text
+        slot
     }
 }

@@ -168,6 +168,16 @@ fn hash_of_id(id: &str) -> [u8; 16] {
 }
 
 impl Profile {
+    /// What is known of nothing.
+    pub(crate) const fn empty() -> Self {
+        Self { fields: Vec::new(), count: 0, hash: MultisetHash([0; 4]), without_id: false }
+    }
+
+    /// The fields of the samples of one solve graph.
+    pub(crate) fn group(&self, _graph: &str) -> impl Iterator<Item = (&Arc<str>, Type)> {
+        self.types()
+    }
+
     fn take(&mut self, raw: &Raw) {
         let mut writer = KeyWriter::new("aigo.row.1");
         writer.maybe_str(raw.id.as_deref()).value(&Value::Map(Arc::new(raw.fields.clone())));

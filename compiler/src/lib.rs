@@ -12,6 +12,8 @@ mod ast;
 pub mod catalog;
 mod check;
 mod dataset;
+mod define;
+mod library;
 mod lower;
 mod parse;
 mod resolve;
@@ -20,6 +22,7 @@ mod sources;
 mod typed;
 
 pub use dataset::{Dataset, Row};
+pub use library::Session;
 pub use sources::{NoSources, Sources};
 
 use std::collections::BTreeSet;
@@ -31,8 +34,13 @@ use aigo_ir::program::{Player, Program, node_names};
 use aigo_ir::span::{Origin, SourceMap};
 use aigo_ir::verify;
 
+use crate::define::Scope;
+use crate::library::Loader;
+
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
+/// What the names of the solve graphs of scenarios begin with; the scenario's id follows.
+pub const SCENARIO: &str = "scenario/";
 
 /// What became of a task.
 pub struct Compiled {
@@ -46,20 +54,29 @@ pub struct Compiled {
 
 /// Compiles a task. `name` is what the user calls the file.
 pub fn compile(name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
+    compile_in(&Session::default(), name, bytes, world)
+}
+
+/// Compiles one of several tasks: what they import is read once per session.
+pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     let mut sources = SourceMap::default();
     let mut found = Diagnostics::default();
-    let program = stages(name, bytes, world, &mut sources, &mut found);
+    let program = stages(&Loader { session, world }, name, bytes, &mut sources, &mut found);
     let program = program.filter(|_| !found.has_errors());
-    Compiled { program, diagnostics: found.finish(), sources }
+    let mut diagnostics = found.finish();
+    // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
+    diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
+    Compiled { program, diagnostics, sources }
 }
 
 fn stages(
+    loader: &Loader<'_>,
     name: &str,
     bytes: &[u8],
-    world: &dyn Sources,
     sources: &mut SourceMap,
     found: &mut Diagnostics,
 ) -> Option<(Program, Dataset)> {
+    let world = loader.world;
     // The file's text as far as it is text, so that a finding about its bytes has lines to point to.
     let file = sources.add(name, String::from_utf8_lossy(bytes).into_owned());
     let text = match aigo_source::decode(bytes, file) {
@@ -72,7 +89,8 @@ fn stages(
     let parsed = aigo_source::parse(text, file);
     found.extend(parsed.diagnostics);
     let task = parse::parse(&parsed.tree, found);
-    let resolved = resolve::resolve(task, sources, found);
+    let scope = definitions(loader, &task, sources, found);
+    let resolved = resolve::resolve(task, &scope, sources, found);
     let before = found.len();
     let profile = dataset::profile(&resolved.task.dataset, world, found);
     let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;
@@ -80,16 +98,16 @@ fn stages(
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
-    let typed = check::check(&resolved, &profile, fields_known, sources, found);
+    let typed = check::check(&resolved, &scope, &profile, fields_known, sources, found);
     // Lowering a task with mistakes would only repeat them in other words.
     if found.has_errors() {
         return None;
     }
-    answers::check(&typed.steps, resolved.task.span, found);
-    let origin_of_steps = resolved.task.solvers.first().map_or(resolved.task.span, |step| step.span);
+    for solve in &typed.solves {
+        answers::check(&solve.steps, solve.origin, found);
+    }
     let (mut program, never) = lower::lower(typed);
-    for origin in never {
-        let span = origin.0.unwrap_or(origin_of_steps);
+    for span in never {
         let help = "what stands before it always ends the conversation or the loop";
         found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
     }
@@ -102,6 +120,18 @@ fn stages(
     let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
     let dataset = profile.dataset(resolved.task.dataset, solve_reads, world);
     Some((program, dataset))
+}
+
+/// What the task may use by name: what it imports, and what it defines itself.
+fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, found: &mut Diagnostics) -> Scope {
+    let imports = loader.imports("", &task.imports, found);
+    imports.iter().for_each(|import| import.tell(sources, found));
+    let mut scope = Scope::of(imports.iter().map(|import| &import.own));
+    let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
+    let own = define::check(&task.define, "", &scope, damaged, sources, found);
+    scope.add(&own);
+    scope.damaged |= damaged;
+    scope
 }
 
 /// What the verifier finds in a program that was lowered from a task without mistakes.

@@ -8,23 +8,35 @@ mod solve;
 use std::sync::Arc;
 
 use aigo_ir::program::{EXPECTATIONS, Program, Scorer};
+use aigo_ir::span::Span;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use crate::typed::Task;
 
 /// Lowers a task. Steps that can never run are given back by their places.
-pub(crate) fn lower(task: Task) -> (Program, Vec<aigo_ir::span::Origin>) {
+pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     let mut never = Vec::new();
-    let solve = solve::solve(&task.steps, &mut never);
+    let tools = !task.tools.is_empty();
+    let mut solves = Vec::new();
+    for solve in &task.solves {
+        let mut unreached = Vec::new();
+        let mut graph = solve::solve(&solve.name, &solve.steps, tools, &mut unreached);
+        graph.fields.clone_from(&solve.fields);
+        never.extend(unreached.into_iter().map(|origin| origin.0.unwrap_or(solve.origin)));
+        solves.push(graph);
+    }
     let mut scorers: Vec<Scorer> = task.scorers.iter().map(score::scorer).collect();
+    let checkpoints = !task.checkpoints.is_empty();
+    scorers.splice(0..0, task.checkpoints);
     if task.expects {
         scorers.insert(0, expectations());
     }
     let mut library: Vec<(Arc<str>, u32)> = Vec::new();
-    if task.steps.iter().any(solve::simulates) {
+    if task.solves.iter().flat_map(|solve| &solve.steps).any(solve::simulates) {
         library.push((prompts::SIMULATED_USER.0.into(), prompts::SIMULATED_USER.1));
     }
-    if task.scorers.iter().any(|scorer| matches!(scorer.method, crate::typed::Method::Judge(_))) {
+    let judges = |scorer: &crate::typed::Scorer| matches!(scorer.method, crate::typed::Method::Judge(_));
+    if checkpoints || task.scorers.iter().any(judges) {
         library.push((prompts::JUDGE.0.into(), prompts::JUDGE.1));
     }
     let program = Program {
@@ -34,8 +46,9 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<aigo_ir::span::Origin>) {
         limits: task.limits,
         fields: task.fields,
         roles: task.roles,
-        tools: Vec::new(),
-        solves: vec![solve],
+        state: task.state,
+        tools: task.tools,
+        solves,
         scorers,
         gates: task.gates,
         library,

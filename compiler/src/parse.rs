@@ -1,16 +1,18 @@
 //! Stage 1: YAML tree to [`ast::Task`]. Keys and kinds are checked here; names and expressions are not looked into.
 
 mod data;
+mod define;
 mod models;
 mod scorers;
 mod steps;
+mod world;
 
 use aigo_ir::diagnostic::{self, Diagnostic, Diagnostics};
 use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef, Tree};
 
-use crate::ast::{Leaf, Task};
+use crate::ast::{Define, Leaf, Task};
 use crate::catalog;
 use crate::shape::{self, Construct, Kind};
 
@@ -29,11 +31,22 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
-    if let Some(node) = reader.required(&fields, "dataset") {
+    if fields.node.get("scenarios").is_none() {
+        reader.required(&fields, "dataset");
+    }
+    if let Some(node) = fields.get("dataset") {
         task.dataset_span = Some(node.site());
         task.dataset = reader.dataset(node);
     }
+    task.scenarios = fields.get("scenarios").map(|node| reader.scenarios(node)).unwrap_or_default();
     task.dataset_damaged = reader.found.len() > before;
+    task.imports = fields.get("import").map(|node| reader.imports(node)).unwrap_or_default();
+    task.define = fields.get("define").map(|node| reader.define(node)).unwrap_or_default();
+    task.state = fields.get("world").and_then(|node| reader.world(node));
+    task.tools = fields.get("tools").map(|node| reader.tools(node)).unwrap_or_default();
+    task.suites = fields.get("suites").map(|node| reader.suites(node)).unwrap_or_default();
+    task.language = fields.get("language").and_then(|node| reader.leaf(node, "language"));
+    task.tags = fields.get("tags").map(|node| reader.tags(node)).unwrap_or_default();
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
@@ -48,6 +61,33 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
         reader.text(node, "description");
     }
     task
+}
+
+/// A file of definitions.
+pub(crate) struct Definitions {
+    /// `import`
+    pub(crate) imports: Vec<Spanned<String>>,
+    /// `define`
+    pub(crate) define: Define,
+    /// Whether a part could not be read, so that what is missing may have been written.
+    pub(crate) damaged: bool,
+}
+
+/// Reads a file of definitions.
+pub(crate) fn parse_definitions(tree: &Tree, diagnostics: &mut Diagnostics) -> Definitions {
+    let before = diagnostics.len();
+    let mut reader = Reader { found: diagnostics };
+    let root = tree.root();
+    let mut read = Definitions { imports: Vec::new(), define: Define::default(), damaged: true };
+    let Some(fields) = reader.map(root, &shape::LIBRARY) else { return read };
+    reader.version(&fields);
+    if let Some(node) = fields.get("description") {
+        reader.text(node, "description");
+    }
+    read.imports = fields.get("import").map(|node| reader.imports(node)).unwrap_or_default();
+    read.define = reader.required(&fields, "define").map(|node| reader.define(node)).unwrap_or_default();
+    read.damaged = root.is_incomplete() || diagnostics.len() > before;
+    read
 }
 
 fn first_line(span: Span) -> Span {

@@ -5,8 +5,9 @@ use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
 
-use crate::ast::{Method, Step, Task, Verb};
+use crate::ast::{self, Method, Step, Task, Verb};
 use crate::catalog;
+use crate::define::Scope;
 
 /// A task whose names refer to something.
 pub(crate) struct Resolved {
@@ -16,61 +17,179 @@ pub(crate) struct Resolved {
     pub(crate) gates: Vec<Gate>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
+    /// Its checkpoints, each name once.
+    pub(crate) checkpoints: Vec<Checkpoint>,
 }
 
 /// The judge's role unless the scorer names another.
 pub(crate) const JUDGE: &str = "judge";
 
+/// A role that a step asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The role.
+    pub(crate) role: String,
+    /// Where it is asked.
+    pub(crate) span: Span,
+    /// Who asks, as messages say it.
+    pub(crate) asker: &'static str,
+}
+
+/// A judge's verdict as a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoint {
+    /// What gates call it.
+    pub(crate) name: Spanned<String>,
+    /// The judge.
+    pub(crate) judge: ast::Judge,
+}
+
+/// What steps ask, expect and score, those of the definitions that they use included.
+pub(crate) struct Walk<'s> {
+    scope: &'s Scope,
+    pub(crate) asks: Vec<Asked>,
+    pub(crate) expects: bool,
+    pub(crate) checkpoints: Vec<Checkpoint>,
+}
+
+impl<'s> Walk<'s> {
+    pub(crate) const fn new(scope: &'s Scope) -> Self {
+        Self { scope, asks: Vec::new(), expects: false, checkpoints: Vec::new() }
+    }
+
+    fn ask(&mut self, role: &str, span: Span, asker: &'static str) {
+        self.asks.push(Asked { role: role.to_owned(), span, asker });
+    }
+
+    pub(crate) fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.expects |= !step.expect.is_empty();
+            match &step.verb {
+                Verb::Generate { role: Some(role), .. } => self.ask(&role.value, role.span, "this step"),
+                Verb::Generate { role: None, .. } => self.ask(ASSISTANT, step.span, "`generate`"),
+                Verb::Script(_) => self.ask(ASSISTANT, step.span, "`script`"),
+                Verb::SimulateUser(_) => self.ask(USER, step.span, "`simulate_user`"),
+                Verb::Loop { steps, .. } | Verb::ForEach { steps, .. } => self.steps(steps),
+                Verb::If { then, otherwise, .. } => {
+                    self.steps(then);
+                    self.steps(otherwise);
+                }
+                Verb::Judge(judge) => {
+                    self.judge(judge, step.span);
+                    if let Some(name) = &step.label {
+                        self.checkpoints.push(Checkpoint { name: name.clone(), judge: (**judge).clone() });
+                    }
+                }
+                Verb::Use(used) => {
+                    let Some(defined) = self.scope.solvers.get(&used.name.value) else { continue };
+                    // The step that asks may stand in another file; the task's own place is the one to change.
+                    let asks = defined.asks.iter();
+                    self.asks.extend(asks.map(|asked| Asked { span: used.name.span, ..asked.clone() }));
+                    self.expects |= defined.expects;
+                    self.checkpoints.extend(defined.checkpoints.iter().cloned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn judge(&mut self, judge: &ast::Judge, span: Span) {
+        match &judge.model {
+            Some(model) => self.ask(&model.value, model.span, "this judge"),
+            None => self.ask(JUDGE, span, "a judge"),
+        }
+    }
+}
+
+/// The names of the definitions that steps use.
+pub(crate) fn uses_of_steps<'a>(steps: &'a Vec<Step>, names: &mut Vec<&'a Spanned<String>>) {
+    for step in steps {
+        match &step.verb {
+            Verb::Use(used) => names.push(&used.name),
+            Verb::Loop { steps, .. } | Verb::ForEach { steps, .. } => uses_of_steps(steps, names),
+            Verb::If { then, otherwise, .. } => {
+                uses_of_steps(then, names);
+                uses_of_steps(otherwise, names);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Looks names up.
-pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Resolved {
-    let mut resolver = Resolver { task: &task, diagnostics, expects: false };
-    resolver.twice();
-    resolver.steps(&task.solvers);
+pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Resolved {
+    let mut walk = Walk::new(scope);
+    walk.steps(&task.solvers);
+    for scenario in &task.scenarios {
+        walk.steps(scenario.solvers.as_deref().unwrap_or_default());
+    }
     for scorer in &task.scorers {
         match &scorer.method {
-            Method::Judge(judge) => match &judge.model {
-                Some(model) => resolver.role(&model.value, model.span, "this judge"),
-                None => resolver.role(JUDGE, scorer.span, "a judge"),
-            },
+            Method::Judge(judge) => walk.judge(judge, scorer.span),
             Method::Check(check) => {
                 if let Some(who) = &check.who
                     && ![ASSISTANT, USER].contains(&who.value.as_str())
                 {
-                    resolver.role(&who.value, who.span, "`who`");
+                    walk.ask(&who.value, who.span, "`who`");
                 }
             }
         }
     }
-    let expects = resolver.expects;
-    if task.scorers.is_empty() && !expects && !task.damaged && !task.scorers_damaged {
+    let Walk { asks, expects, mut checkpoints, .. } = walk;
+    checkpoints.dedup_by(|a, b| a.name.span == b.name.span);
+    let mut resolver = Resolver { task: &task, diagnostics };
+    asks.iter().for_each(|asked| resolver.role(asked));
+    let checkpoints = resolver.checkpoints(checkpoints);
+    resolver.twice(&checkpoints);
+    let scores = expects || !checkpoints.is_empty() || !task.scorers.is_empty();
+    if !scores && !task.damaged && !task.scorers_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
-    let gates = gates(&task, expects, sources, diagnostics);
-    Resolved { task, gates, expects }
+    let gates = gates(&task, expects, &checkpoints, sources, diagnostics);
+    Resolved { task, gates, expects, checkpoints }
 }
 
 struct Resolver<'r> {
     task: &'r Task,
     diagnostics: &'r mut Diagnostics,
-    expects: bool,
 }
 
 impl Resolver<'_> {
-    fn role(&mut self, name: &str, span: Span, asker: &str) {
+    fn role(&mut self, asked: &Asked) {
+        let name = asked.role.as_str();
         if self.task.damaged || self.task.roles.iter().any(|role| role == name) {
             return;
         }
         let known: Vec<&str> = self.task.roles.iter().map(String::as_str).collect();
-        let help = diagnostic::nearest(name, known)
+        let near = diagnostic::nearest(name, known);
+        let help = near
             .map_or_else(|| format!("add it: `models: {{{name}: {{…}}}}`"), |near| format!("did you mean `{near}`?"));
-        let message = format!("{asker} needs the role `{name}`, which `models` does not have");
-        self.diagnostics.push(catalog::UNKNOWN_ROLE.at(span, message).help(help));
+        let message = format!("{} needs the role `{name}`, which `models` does not have", asked.asker);
+        self.diagnostics.push(catalog::UNKNOWN_ROLE.at(asked.span, message).help(help));
     }
 
-    fn twice(&mut self) {
-        let mut seen: Vec<&Spanned<String>> = Vec::new();
+    /// Each checkpoint once: several steps may give verdicts of one name, if they are on one scale.
+    fn checkpoints(&mut self, all: Vec<Checkpoint>) -> Vec<Checkpoint> {
+        let mut found: Vec<Checkpoint> = Vec::new();
+        for one in all {
+            match found.iter().find(|known| known.name.value == one.name.value) {
+                None => found.push(one),
+                Some(first) if first.judge.scale == one.judge.scale && first.judge.evidence == one.judge.evidence => {}
+                Some(first) => {
+                    let message = format!("another checkpoint `{}` is on another scale", one.name.value);
+                    let diagnostic = catalog::NAME_TWICE.at(one.name.span, message);
+                    self.diagnostics
+                        .push(diagnostic.related(first.name.span, "the first").help("give it another name"));
+                }
+            }
+        }
+        found
+    }
+
+    fn twice(&mut self, checkpoints: &[Checkpoint]) {
+        let mut seen: Vec<&Spanned<String>> = checkpoints.iter().map(|checkpoint| &checkpoint.name).collect();
         for scorer in &self.task.scorers {
             if let Some(first) = seen.iter().find(|known| known.value == scorer.name.value) {
                 let message = format!("a second scorer is called `{}`", scorer.name.value);
@@ -84,28 +203,17 @@ impl Resolver<'_> {
             seen.push(&scorer.name);
         }
     }
-
-    fn steps(&mut self, steps: &[Step]) {
-        for step in steps {
-            self.expects |= !step.expect.is_empty();
-            match &step.verb {
-                Verb::Generate(Some(role)) => self.role(&role.value, role.span, "this step"),
-                Verb::Generate(None) => self.role(ASSISTANT, step.span, "`generate`"),
-                Verb::Script(_) => self.role(ASSISTANT, step.span, "`script`"),
-                Verb::SimulateUser(_) => self.role(USER, step.span, "`simulate_user`"),
-                Verb::Loop { steps, .. } => self.steps(steps),
-                Verb::If { then, otherwise, .. } => {
-                    self.steps(then);
-                    self.steps(otherwise);
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
-fn gates(task: &Task, expects: bool, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Vec<Gate> {
+fn gates(
+    task: &Task,
+    expects: bool,
+    checkpoints: &[Checkpoint],
+    sources: &SourceMap,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Gate> {
     let mut known: Vec<&str> = task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
+    known.extend(checkpoints.iter().map(|checkpoint| checkpoint.name.value.as_str()));
     if expects {
         known.push(aigo_ir::program::EXPECTATIONS);
     }

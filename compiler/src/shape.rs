@@ -52,6 +52,8 @@ pub enum Kind {
     List,
     /// True or false.
     Boolean,
+    /// Whatever YAML can say.
+    Any,
     /// The language has it, and this version does not yet.
     Planned,
 }

@@ -6,6 +6,16 @@ use std::io::{self, BufRead};
 pub trait Sources {
     /// Opens a file for reading.
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>>;
+
+    /// What makes a file the same file for every task of a process: two paths with one identity are read once.
+    fn identity(&self, path: &str) -> io::Result<String> {
+        Ok(path.to_owned())
+    }
+
+    /// What the user calls the file.
+    fn name(&self, path: &str) -> String {
+        path.to_owned()
+    }
 }
 
 /// A door to nowhere: for tasks without files.

@@ -55,6 +55,7 @@ const fn word(kind: Kind) -> &'static str {
         Kind::Map => "map",
         Kind::List => "list",
         Kind::Boolean => "boolean",
+        Kind::Any => "any",
         Kind::Planned => "planned",
     }
 }

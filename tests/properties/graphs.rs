@@ -193,8 +193,10 @@ impl<'d> Maker<'d> {
     fn append(&mut self) {
         let author = self.role();
         let reply = self.known("r");
-        let (audience, said) = match (self.dice.below(4), reply) {
+        let (audience, said) = match (self.dice.below(6), reply) {
             (0, Some(slot)) => (None, Said::Reply(slot)),
+            (4, _) => (None, Said::AnyOf(vec![(self.template(), 1), (self.template(), 3)])),
+            (5, _) => (None, Said::History(Expr::name("messages"))),
             (1, _) => (None, Said::Text(self.text())),
             (2, _) => (Some(self.role()), Said::Template(self.template())),
             _ => (None, Said::Template(self.template())),
@@ -213,9 +215,9 @@ impl<'d> Maker<'d> {
             let window = self.dice.one_in(2).then(|| self.dice.below(3) as u32);
             View::Text { system, question: self.template(), up_to, window }
         };
-        let tools = self.dice.one_in(4);
+        let (tools, timeout_s) = (self.dice.one_in(4), self.dice.one_in(4).then_some(20));
         let into = self.slot("r");
-        let id = self.add(Node::Generate { role, view, schema, tools, into });
+        let id = self.add(Node::Generate { role, view, schema, tools, timeout_s, into });
         if !self.in_map() && self.solves && self.dice.one_in(3) {
             self.aside((id, Port::Bad), Self::exit);
         }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use aigo_ir::expr::{Comparison, Expr, Function};
+use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
 use aigo_ir::gate::{AGGREGATES, Gate};
 use aigo_ir::node::{Ending, Node, Unit};
 use aigo_ir::program::{
-    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Player, Program, Role, Rule, Scorer, Tool,
+    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Parameter, Player, Program, Role, Rule, Scorer, Tool,
+    ToolAnswer, ToolRules,
 };
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Origin;
@@ -22,9 +23,7 @@ use super::graphs::{Maker, World};
 pub(super) fn program(seed: u64, size: usize) -> Program {
     let dice = &mut Dice::new(seed);
     let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(dice, name)).into();
-    let tools: Vec<Tool> = (0..dice.below(3))
-        .map(|n| Tool { name: format!("t{n}{}", dice.hostile()).into(), role: dice.pick(&roles).name.clone() })
-        .collect();
+    let tools: Vec<Tool> = (0..dice.below(3)).map(|n| tool(dice, n, &roles)).collect();
     let mut scorers: Vec<Scorer> = (0..dice.below(3)).map(|n| scorer(dice, n)).collect();
     let world = World {
         roles: roles.iter().map(|role| role.name.clone()).collect(),
@@ -43,13 +42,18 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         let mut maker = Maker::new(dice, &world, true, size);
         maker.block();
         maker.add(Node::Exit { ending: Ending::Completed });
-        maker.finish(name)
+        let mut graph = maker.finish(name);
+        if dice.one_in(2) {
+            graph.fields.push(Field { name: "own\u{202e}".into(), ty: odd_type(dice, 2) });
+        }
+        graph
     });
     Program {
         name: dice.hostile().into(),
         seed: dice.next(),
         epochs: 1 + dice.below(3) as u32,
         limits: Limits { calls: dice.one_in(2).then(|| dice.next() >> 1), time_s: dice.one_in(2).then_some(60) },
+        state: Some(Value::map([("seats", Value::Int(2)), ("plan", Value::str(dice.hostile()))])),
         fields: vec![
             Field { name: "plan".into(), ty: Type::Str },
             Field { name: dice.pick(&["a field", "\u{202e}", "n0"]).to_owned().into(), ty: odd_type(dice, 3) },
@@ -61,6 +65,29 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         gates,
         library: vec![(dice.hostile().into(), dice.below(9) as u32)],
     }
+}
+
+/// A tool that a role answers, or that has rules.
+fn tool(dice: &mut Dice, n: usize, roles: &[Role]) -> Tool {
+    let name = format!("t{n}{}", dice.hostile()).into();
+    if dice.one_in(2) {
+        let role = dice.pick(roles).name.clone();
+        return Tool { name, description: "".into(), params: Vec::new(), answer: ToolAnswer::Role(role) };
+    }
+    let seats = || Expr::new(Kind::Attribute(Box::new(Expr::name("state")), "seats".into()));
+    let more = Expr::new(Kind::Arithmetic(Operator::Add, Box::new(seats()), Box::new(Expr::name("n"))));
+    let rules = ToolRules {
+        require: dice.one_in(2).then(|| Expr::compare(Comparison::Greater, Expr::name("n"), Expr::literal(0))),
+        set: vec![(seats(), more)],
+        returns: dice.one_in(2).then(|| Expr::map(vec![(dice.hostile().into(), seats())])),
+        fail: dice.one_in(2).then(|| (2, dice.hostile().into())),
+        ends: dice.one_in(2).then_some(Ending::HandedOff),
+    };
+    let params = vec![
+        Parameter { name: "n".into(), ty: Type::Int, default: dice.one_in(2).then_some(Value::Int(1)) },
+        Parameter { name: "note".into(), ty: Type::Maybe(Box::new(Type::Str)), default: None },
+    ];
+    Tool { name, description: dice.hostile().into(), params, answer: ToolAnswer::Rules(Box::new(rules)) }
 }
 
 fn odd_type(dice: &mut Dice, depth: usize) -> Type {

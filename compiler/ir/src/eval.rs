@@ -233,6 +233,12 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
             Ok(regex) => Ok(Value::Bool(regex.is_match(subject))),
             Err(why) => fault(expr, format!("`{pattern}` is no regular expression: {why}")),
         },
+        (Function::Capture, [Value::Str(subject), Value::Str(pattern)]) => match regex(pattern) {
+            Ok(regex) => Ok(regex.captures(subject).map_or(Value::Null, |found| {
+                Value::str(found.get(1).or_else(|| found.get(0)).map_or("", |group| group.as_str()))
+            })),
+            Err(why) => fault(expr, format!("`{pattern}` is no regular expression: {why}")),
+        },
         (Function::Contains, [haystack, needle]) => contains(expr, haystack, needle),
         (Function::StartsWith, [Value::Str(a), Value::Str(b)]) => Ok(Value::Bool(a.starts_with(&**b))),
         (Function::EndsWith, [Value::Str(a), Value::Str(b)]) => Ok(Value::Bool(a.ends_with(&**b))),

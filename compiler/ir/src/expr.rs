@@ -186,6 +186,7 @@ functions! {
     StartsWith "starts_with" 2..=2 "Whether the text begins with the second.";
     EndsWith "ends_with" 2..=2 "Whether the text ends with the second.";
     Matches "matches" 2..=2 "Whether the regular expression (Rust's syntax) matches somewhere in the text.";
+    Capture "capture" 2..=2 "What the regular expression finds in the text: its first group, or all that matches; null where it does not match.";
     First "first" 1..=1 "The first item; an empty list is a fault.";
     Last "last" 1..=1 "The last item; an empty list is a fault.";
     Join "join" 2..=2 "The printable items with the second text between them.";

@@ -9,6 +9,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use crate::node::{Jump, Node, Port};
+use crate::program::Field;
 use crate::span::Origin;
 use crate::ty::Type;
 
@@ -43,6 +44,8 @@ pub struct Slot {
 pub struct Graph {
     /// Its name: of a solve graph, what samples name; of a score graph, the scorer.
     pub name: Arc<str>,
+    /// The fields of its samples whose types are others than in the program, which knows them over all samples.
+    pub fields: Vec<Field>,
     /// Its slots.
     pub slots: Vec<Slot>,
     digraph: DiGraph<Placed, (Port, Jump)>,
@@ -123,6 +126,7 @@ impl PartialEq for Graph {
             ids.1 == theirs.1 && self.edges(ids.0) == other.edges(theirs.0)
         };
         self.name == other.name
+            && self.fields == other.fields
             && self.slots == other.slots
             && self.nodes().len() == other.nodes().len()
             && self.nodes().zip(other.nodes()).all(|(a, b)| same(a, b))
@@ -226,7 +230,7 @@ impl GraphBuilder {
                 digraph.add_edge(from, to, (port, jump));
             }
         }
-        Graph { name: name.into(), slots: self.slots, digraph }
+        Graph { name: name.into(), fields: Vec::new(), slots: self.slots, digraph }
     }
 
     /// Headers before their regions, siblings as they were added.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::key::KeyWriter;
+use crate::ty::Type;
 use crate::value::Value;
 
 /// The role whose messages begin turns.
@@ -67,6 +68,26 @@ impl Message {
             ("text", Value::Str(self.text.clone())),
             ("turn", Value::Int(i64::from(self.turn))),
         ])
+    }
+
+    /// A message of a recorded history: `{author, text}` or `{role, content}`; what the system says is for the assistant.
+    /// Its turn is counted where it is appended. `None` where the value is no message.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let text = |one: &str, other: &str| value.get(one).or_else(|| value.get(other)).and_then(Value::as_str);
+        let author: Arc<str> = text("author", "role")?.into();
+        let is_system = &*author == "system" || text("kind", "kind") == Some("system");
+        let audience = || ASSISTANT.into();
+        let kind = if is_system { MessageKind::System { audience: audience() } } else { MessageKind::Say };
+        let author = if &*author == "system" { audience() } else { author };
+        Some(Self { author, kind, text: text("text", "content")?.into(), turn: 0 })
+    }
+
+    /// Whether values of a type are surely messages of a recorded history.
+    pub fn is_of(ty: &Type) -> bool {
+        let text = |one: &str, other: &str| {
+            ty.attribute(one).or_else(|| ty.attribute(other)).is_some_and(|ty| ty.fits(&Type::Str))
+        };
+        text("author", "role") && text("text", "content")
     }
 
     /// The message that stands for "nothing was said yet".

@@ -61,8 +61,12 @@ pub enum Jump {
 pub enum Said {
     /// A rendered template.
     Template(Template),
+    /// One of several templates, drawn by position from the program's seed, each with its weight.
+    AnyOf(Vec<(Template, u32)>),
     /// The text that an expression gives.
     Text(Expr),
+    /// The messages that an expression gives, each with its own author and kind; the node's author says none of them.
+    History(Expr),
     /// A reply slot: its text, then its tool calls.
     Reply(Arc<str>),
 }
@@ -209,6 +213,8 @@ pub enum Node {
         schema: Option<Schema>,
         /// Whether the program's tools are offered.
         tools: bool,
+        /// The longest time that the answer may take, in seconds.
+        timeout_s: Option<u64>,
         /// The slot of the reply.
         into: Arc<str>,
     },

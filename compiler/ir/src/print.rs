@@ -3,6 +3,7 @@
 mod node;
 mod role;
 mod score;
+mod tool;
 
 use std::fmt::Write as _;
 
@@ -66,6 +67,9 @@ impl Printer<'_> {
         for (name, version) in &program.library {
             self.line(Line::new(1, "library").text(name).pair_word("version", version));
         }
+        if let Some(state) = &program.state {
+            self.line(Line::new(1, "state").word(&format!("@{}", state.to_json())));
+        }
         for field in &program.fields {
             self.line(Line::new(1, "field").text(&field.name).pair("type", &field.ty.to_string()));
         }
@@ -75,7 +79,7 @@ impl Printer<'_> {
             self.role(role);
         }
         for tool in &program.tools {
-            self.line(Line::new(0, "tool").text(&tool.name).pair("role", &tool.role));
+            self.tool(tool);
         }
         for graph in &program.solves {
             self.out.push('\n');
@@ -109,6 +113,9 @@ impl Printer<'_> {
     }
 
     fn graph(&mut self, graph: &Graph) {
+        for field in &graph.fields {
+            self.line(Line::new(1, "field").text(&field.name).pair("type", &field.ty.to_string()));
+        }
         for slot in &graph.slots {
             self.line(Line::new(1, "slot").text(&slot.name).pair("type", &slot.ty.to_string()));
         }

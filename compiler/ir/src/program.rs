@@ -29,6 +29,8 @@ pub struct Program {
     pub epochs: u32,
     /// What the run and each sample may use.
     pub limits: Limits,
+    /// What the world is at the start of every sample and epoch; none where tools change nothing.
+    pub state: Option<Value>,
     /// The fields of samples that graphs read.
     pub fields: Vec<Field>,
     /// Who talks.
@@ -172,13 +174,52 @@ fn texts_of(value: &Value, found: &mut Vec<Template>) {
     }
 }
 
-/// A tool and the role that answers its calls.
+/// A tool of the assistant's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
     /// Its name.
     pub name: Arc<str>,
-    /// Who answers.
-    pub role: Arc<str>,
+    /// What the assistant is told of it.
+    pub description: Arc<str>,
+    /// What it takes.
+    pub params: Vec<Parameter>,
+    /// How its calls are answered.
+    pub answer: ToolAnswer,
+}
+
+/// A parameter of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The type of its values.
+    pub ty: Type,
+    /// Its value where a call gives none.
+    pub default: Option<Value>,
+}
+
+/// Who answers the calls of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolAnswer {
+    /// A role.
+    Role(Arc<str>),
+    /// Rules in the task: pure, over the parameters and the state.
+    Rules(Box<ToolRules>),
+}
+
+/// The rules of a tool, in this order: a fault on order, what must hold, what is set, what is returned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolRules {
+    /// What must hold; otherwise the call is answered with an error.
+    pub require: Option<Expr>,
+    /// Paths of the state and what becomes of them; all values are computed before any is set.
+    pub set: Vec<(Expr, Expr)>,
+    /// The result, computed on the new state.
+    pub returns: Option<Expr>,
+    /// Which call of the tool fails in a sample, from 1, and what the assistant is told.
+    pub fail: Option<(u32, Arc<str>)>,
+    /// How a call ends the conversation, if it does.
+    pub ends: Option<crate::node::Ending>,
 }
 
 /// A scorer.
@@ -220,6 +261,9 @@ impl Program {
         for field in &self.fields {
             names.insert(field.name.clone(), field.ty.clone());
         }
+        if let Some(state) = &self.state {
+            names.insert("state", Type::of(state));
+        }
         names
     }
 
@@ -256,6 +300,7 @@ impl Program {
 pub fn node_templates(node: &Node) -> Vec<&Template> {
     match node {
         Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => vec![template],
+        Node::Append { said: Said::AnyOf(choices), .. } => choices.iter().map(|(text, _)| text).collect(),
         Node::Generate { view: View::Chat { system, opening }, .. } => system.iter().chain(opening).collect(),
         Node::Generate { view: View::Text { system, question, .. }, .. } => system.iter().chain([question]).collect(),
         _ => Vec::new(),
@@ -274,7 +319,7 @@ pub fn node_names(node: &Node) -> Vec<Arc<str>> {
 pub fn node_expressions(node: &Node) -> Vec<&Expr> {
     use crate::node::{Bound, Unit};
     match node {
-        Node::Append { said: Said::Text(expr), .. }
+        Node::Append { said: Said::Text(expr) | Said::History(expr), .. }
         | Node::Branch { when: expr }
         | Node::Loop { bound: Bound::Items { list: expr, .. }, .. }
         | Node::Map { list: expr, .. }

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 mod role;
 mod score;
+mod tool;
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::expr::Expr;
 use crate::expr_parse;
 use crate::lines::{self, Cursor, ReadError};
 use crate::print::VERSION;
-use crate::program::{Field, Limits, Program, Tool};
+use crate::program::{Field, Limits, Program};
 use crate::read_graph;
 use crate::ty::Type;
 
@@ -32,6 +33,7 @@ pub fn read(text: &str) -> Read<Program> {
         seed: 0,
         epochs: 1,
         limits: Limits::default(),
+        state: None,
         fields: Vec::new(),
         roles: Vec::new(),
         tools: Vec::new(),
@@ -45,12 +47,7 @@ pub fn read(text: &str) -> Read<Program> {
         match cursor.word("a declaration")? {
             "program" => head_of(&mut program, cursor)?,
             "role" => program.roles.push(role::role(cursor)?),
-            "tool" => {
-                let tool =
-                    Tool { name: cursor.text("the tool's name")?.into(), role: cursor.needed_text("role")?.into() };
-                cursor.finish()?;
-                program.tools.push(tool);
-            }
+            "tool" => program.tools.push(tool::tool(cursor)?),
             "solve" => program.solves.push(read_graph::graph(cursor)?),
             "score" => program.scorers.push(score::scorer(cursor)?),
             "gate" => program.gates.push(score::gate(cursor)?),
@@ -73,15 +70,19 @@ fn head_of(program: &mut Program, mut cursor: Cursor<'_>) -> Read<()> {
                 let Some(version) = line.count_of("version")? else { return line.fail("`version=` is missing") };
                 program.library.push((name, version));
             }
-            "field" => {
-                let name: Arc<str> = line.text("the field's name")?.into();
-                program.fields.push(Field { name, ty: ty(&mut line)? });
-            }
+            "state" => program.state = Some(line.value("the state")?.clone()),
+            "field" => program.fields.push(field(&mut line)?),
             other => return line.fail(format!("unknown property `{other}` of a program")),
         }
         line.finish()?;
     }
     cursor.finish()
+}
+
+/// A field, behind its word.
+pub(crate) fn field(line: &mut Cursor<'_>) -> Read<Field> {
+    let name: Arc<str> = line.text("the field's name")?.into();
+    Ok(Field { name, ty: ty(line)? })
 }
 
 fn number<N: std::str::FromStr>(line: &mut Cursor<'_>, what: &str) -> Read<N> {

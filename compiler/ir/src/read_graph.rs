@@ -5,11 +5,13 @@ use std::sync::Arc;
 use crate::graph::{Graph, GraphBuilder, NodeId};
 use crate::lines::{Cursor, ReadError, Statement};
 use crate::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
-use crate::read::{expr, ty};
+use crate::program::Field;
+use crate::read::{expr, field, ty};
 use crate::reduce::Reducer;
 use crate::schema::Schema;
 use crate::span::Origin;
 use crate::template::Template;
+use crate::value::Value;
 
 type Read<T> = Result<T, ReadError>;
 
@@ -21,11 +23,13 @@ pub(crate) fn graph(mut cursor: Cursor<'_>) -> Read<Graph> {
 
 /// The graph in the statement's block.
 pub(crate) fn named(name: &Arc<str>, cursor: Cursor<'_>) -> Read<Graph> {
-    let mut reader = Reader { builder: GraphBuilder::default(), edges: Vec::new(), count: 0 };
+    let mut reader = Reader { builder: GraphBuilder::default(), fields: Vec::new(), edges: Vec::new(), count: 0 };
     reader.block(cursor.block(), None)?;
     cursor.finish()?;
     reader.connect()?;
-    Ok(reader.builder.finish(name.clone()))
+    let mut graph = reader.builder.finish(name.clone());
+    graph.fields = reader.fields;
+    Ok(graph)
 }
 
 /// An edge as it stands in the text.
@@ -39,6 +43,7 @@ struct Edge {
 
 struct Reader {
     builder: GraphBuilder,
+    fields: Vec<Field>,
     edges: Vec<Edge>,
     count: u32,
 }
@@ -48,7 +53,10 @@ impl Reader {
         for statement in statements {
             let mut line = Cursor::new(statement);
             let word = line.word("a node or a slot")?;
-            if word == "slot" && region.is_none() {
+            if word == "field" && region.is_none() {
+                self.fields.push(field(&mut line)?);
+                line.finish()?;
+            } else if word == "slot" && region.is_none() {
                 let name = line.text("the slot's name")?;
                 if self.builder.has_slot(name) {
                     return line.fail(format!("the slot `{name}` twice"));
@@ -115,8 +123,15 @@ fn node(line: &mut Cursor<'_>) -> Read<Node> {
             let (author, audience) = (arc(line.needed_text("author")?), line.text_of("for")?.map(arc));
             let said = if let Some(text) = line.text_of("say")? {
                 Said::Template(Template::new(text))
+            } else if let Some(value) = line.value_of("any_of")? {
+                match choices(value) {
+                    Some(choices) => Said::AnyOf(choices),
+                    None => return line.fail("`any_of=` is a list of `{\"say\": TEXT, \"weight\": N}`"),
+                }
             } else if let Some(text) = line.text_of("text")? {
                 Said::Text(expr(line, text)?)
+            } else if let Some(text) = line.text_of("history")? {
+                Said::History(expr(line, text)?)
             } else {
                 Said::Reply(arc(line.needed_text("reply")?))
             };
@@ -183,6 +198,15 @@ fn cap(line: &mut Cursor<'_>) -> Read<u32> {
     line.count_of("cap")?.map_or_else(|| line.fail("`cap=` is missing"), Ok)
 }
 
+/// The choices of an `any_of`.
+fn choices(value: &Value) -> Option<Vec<(Template, u32)>> {
+    let one = |item: &Value| {
+        let weight = item.get("weight").and_then(Value::as_int)?;
+        Some((Template::new(item.get("say")?.as_str()?), u32::try_from(weight).ok()?))
+    };
+    value.as_list()?.iter().map(one).collect()
+}
+
 fn generate(line: &mut Cursor<'_>) -> Read<Node> {
     let role = line.needed_text("role")?.into();
     let kind = line.needed_word("view")?;
@@ -200,11 +224,12 @@ fn generate(line: &mut Cursor<'_>) -> Read<Node> {
         other => return line.fail(format!("unknown view `{other}`")),
     };
     let schema = schema(line)?;
+    let timeout_s = line.count_of("timeout_s")?;
     let tools = line.has_items();
     if tools && line.word("`tools`")? != "tools" {
         return line.fail("the one word that may stand here is `tools`");
     }
-    Ok(Node::Generate { role, view, schema, tools, into: line.needed_text("into")?.into() })
+    Ok(Node::Generate { role, view, schema, tools, timeout_s, into: line.needed_text("into")?.into() })
 }
 
 fn schema(line: &mut Cursor<'_>) -> Read<Option<Schema>> {

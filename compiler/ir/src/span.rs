@@ -116,30 +116,51 @@ pub struct SourceFile {
     line_starts: Vec<u32>,
 }
 
+impl SourceFile {
+    /// A text by its name.
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
+        let line_starts = std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+        Self { name: name.into(), text, line_starts }
+    }
+}
+
 /// All texts that spans of one compilation point into.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    files: Vec<(FileId, Arc<SourceFile>)>,
+    own: u32,
 }
 
 impl SourceMap {
     /// Adds a text and gives its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        let text = text.into();
-        let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
-        let line_starts = std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        self.files.push(SourceFile { name: name.into(), text, line_starts });
-        FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
+        let file = FileId(self.own);
+        self.own += 1;
+        self.adopt(file, Arc::new(SourceFile::new(name, text)));
+        file
+    }
+
+    /// Adds a text that has its id from elsewhere: it is shared with other maps. Such ids are far above those that
+    /// [`SourceMap::add`] gives.
+    pub fn adopt(&mut self, file: FileId, source: Arc<SourceFile>) {
+        self.files.push((file, source));
+    }
+
+    /// The place of a file in the order in which the files were added.
+    pub fn rank(&self, file: FileId) -> usize {
+        self.files.iter().position(|(known, _)| *known == file).unwrap_or(self.files.len())
     }
 
     /// The file, if the id is of this map.
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
-        self.files.get(file.0 as usize)
+        self.files.iter().find(|(known, _)| *known == file).map(|(_, source)| &**source)
     }
 
     /// All files with their ids, in the order of [`SourceMap::add`].
     pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
-        self.files.iter().enumerate().map(|(at, file)| (FileId(u32::try_from(at).unwrap_or(u32::MAX)), file))
+        self.files.iter().map(|(file, source)| (*file, &**source))
     }
 
     /// The text under a span, cut to the file and to character boundaries.

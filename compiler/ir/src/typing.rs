@@ -374,6 +374,10 @@ impl Checker<'_> {
                 self.pattern(arguments.get(1));
                 (text(a) && text(b), Type::Bool)
             }
+            (Function::Capture, [a, b]) => {
+                self.pattern(arguments.get(1));
+                (text(a) && text(b), Type::Maybe(Box::new(Type::Str)))
+            }
             (Function::First | Function::Last, [a]) => (list(a), item(a)),
             (Function::Min | Function::Max | Function::Sum, [a]) => (list(a) && number(&item(a)), item(a)),
             (Function::Join, [a, b]) => (list(a) && item(a).is_printable() && text(b), Type::Str),

@@ -5,8 +5,10 @@ mod flow;
 mod names;
 mod slots;
 mod structure;
+mod tools;
 pub(crate) mod types;
 
+pub use tools::{is_path_of_state, tool_names};
 pub use types::rule_names;
 
 use std::fmt;
@@ -108,5 +110,6 @@ pub fn verify(program: &Program) -> Vec<Violation> {
         }
     }
     violations.extend(types::rules(program));
+    violations.extend(tools::tools(program));
     violations
 }

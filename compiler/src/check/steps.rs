@@ -1,35 +1,62 @@
 //! Steps.
 
-use aigo_ir::message::ASSISTANT;
-use aigo_ir::span::Origin;
+use aigo_ir::eval;
+use aigo_ir::expr::{Expr, Function};
+use aigo_ir::message::{ASSISTANT, Message};
+use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::ty::Type;
 
 use super::Checker;
 use crate::ast::{self, Leaf};
-use crate::typed::{Simulate, Step, Verb};
+use crate::catalog;
+use crate::typed::{Binding, Lines, Said, Simulate, Step, Verb};
+
+/// How often a role may call tools before it must answer, unless the task says otherwise.
+const TOOL_ROUNDS: u32 = 8;
 
 impl Checker<'_> {
-    pub(super) fn steps(&mut self, steps: &[ast::Step]) -> Vec<Step> {
+    pub(crate) fn steps(&mut self, steps: &[ast::Step]) -> Vec<Step> {
         steps.iter().filter_map(|step| self.step(step)).collect()
     }
 
-    fn step(&mut self, step: &ast::Step) -> Option<Step> {
+    pub(super) fn step(&mut self, step: &ast::Step) -> Option<Step> {
         let when = step.when.as_ref().and_then(|when| self.condition(when));
-        let verb = match &step.verb {
-            ast::Verb::System(text) => Verb::System(self.template(text)),
-            ast::Verb::User(text) => Verb::Say { author: "user", text: self.template(text) },
-            ast::Verb::Assistant(text) => Verb::Say { author: "assistant", text: self.template(text) },
-            ast::Verb::Generate(role) => {
+        let verb = self.verb(step)?;
+        let label = step.label.as_ref().map(|label| label.value.as_str().into());
+        let reply = match (&verb, &step.label) {
+            (Verb::Generate { .. }, Some(label)) => Some(self.bind(label, Type::Reply)),
+            (Verb::Judge { .. }, Some(label)) => Some(self.bind(label, Type::Verdict)),
+            _ => None,
+        };
+        let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
+        let (stop_on_fail, timeout_s, origin) = (step.stop_on_fail, step.timeout_s, Origin::at(step.span));
+        Some(Step { verb, label, reply, when, expect, stop_on_fail, timeout_s, origin })
+    }
+
+    fn verb(&mut self, step: &ast::Step) -> Option<Verb> {
+        Some(match &step.verb {
+            ast::Verb::System(said) => Verb::System(self.said(said)),
+            ast::Verb::User(said) => Verb::Say { author: "user", said: self.said(said) },
+            ast::Verb::Assistant(said) => Verb::Say { author: "assistant", said: self.said(said) },
+            ast::Verb::History(leaf) => Verb::History(self.history(leaf)?),
+            ast::Verb::Generate { role, rounds } => {
                 let role = role.as_ref().map_or(ASSISTANT, |role| role.value.as_str());
-                Verb::Generate { role: role.into() }
+                Verb::Generate { role: role.into(), rounds: rounds.as_ref().map_or(TOOL_ROUNDS, |rounds| rounds.value) }
             }
             ast::Verb::SimulateUser(simulate) => Verb::SimulateUser(Box::new(self.simulate(simulate))),
-            ast::Verb::Script(lines) => Verb::Script(lines.iter().map(|line| self.template(line)).collect()),
+            ast::Verb::Script(ast::Lines::Texts(lines)) => {
+                Verb::Script(Lines::Texts(lines.iter().map(|line| self.template(line)).collect()))
+            }
+            ast::Verb::Script(ast::Lines::Expression(leaf)) => {
+                let (list, _) = self.list(leaf, &Type::Str, "a list of texts")?;
+                Verb::Script(Lines::Expression(list))
+            }
             ast::Verb::Loop { times, until, steps } => {
                 // `until` is asked before the first pass, so it cannot read what the body binds.
                 let until = until.as_ref().and_then(|until| self.condition(until));
                 Verb::Loop { times: *times, until, steps: self.steps(steps) }
             }
+            ast::Verb::ForEach { list, item, steps } => self.for_each(list, item, steps)?,
             ast::Verb::If { when, then, otherwise } => {
                 let when = self.condition(when);
                 let (then, otherwise) = (self.steps(then), self.steps(otherwise));
@@ -38,29 +65,100 @@ impl Checker<'_> {
             ast::Verb::Stop { when, only_loop } => {
                 Verb::Stop { when: when.as_ref().and_then(|when| self.condition(when)), only_loop: *only_loop }
             }
-            ast::Verb::Set(pairs) => {
-                let mut bound = Vec::new();
-                for (name, leaf) in pairs {
-                    if let Some((expr, ty)) = self.expr(leaf) {
-                        let name = self.bind(name, ty.clone());
-                        bound.push((name, ty, expr));
-                    }
-                }
-                Verb::Set(bound)
+            ast::Verb::Judge(judge) => {
+                let name = step.label.as_ref().map_or("", |label| label.value.as_str()).into();
+                Verb::Judge { name, judge: Box::new(self.judge(judge)) }
             }
-        };
-        let is_reply = matches!(verb, Verb::Generate { .. });
-        let label = step
-            .label
-            .as_ref()
-            .map(|label| if is_reply { self.bind(label, Type::Reply) } else { label.value.as_str().into() });
-        let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
-        Some(Step { verb, label, when, expect, stop_on_fail: step.stop_on_fail, origin: Origin::at(step.span) })
+            ast::Verb::Set(pairs) => Verb::Set(self.set(pairs)),
+            ast::Verb::Capture(pairs) => Verb::Capture(self.capture(pairs)),
+            ast::Verb::Use(used) => self.used(used)?,
+        })
+    }
+
+    fn said(&mut self, said: &ast::Said) -> Said {
+        match said {
+            ast::Said::One(leaf) => Said::One(self.template(leaf)),
+            ast::Said::AnyOf(choices) => {
+                Said::AnyOf(choices.iter().map(|(leaf, weight)| (self.template(leaf), *weight)).collect())
+            }
+        }
+    }
+
+    /// An expression that gives a list whose items fit a type; what it should be is told where it does not.
+    fn list(&mut self, leaf: &Leaf, item: &Type, wanted: &str) -> Option<(Expr, Type)> {
+        let (expr, ty) = self.expr(leaf)?;
+        match ty {
+            Type::Any => Some((expr, Type::Any)),
+            Type::List(inner) if inner.fits(item) => Some((expr, *inner)),
+            other => {
+                let message = format!("this is of type {other}, and must be {wanted}");
+                let help = "write a field that is a list, or a list: `['one', 'two']`";
+                self.found.push(catalog::WRONG_TYPE.at(leaf.span, message).help(help));
+                None
+            }
+        }
+    }
+
+    fn history(&mut self, leaf: &Leaf) -> Option<Expr> {
+        let (expr, ty) = self.expr(leaf)?;
+        match ty {
+            Type::Any => Some(expr),
+            Type::List(item) if *item == Type::Any || Message::is_of(&item) => Some(expr),
+            other => {
+                let message = format!("`history` appends messages, and this is of type {other}");
+                let help = "give it a list of `{role, content}` or `{author, text}`";
+                self.found.push(catalog::WRONG_TYPE.at(leaf.span, message).help(help));
+                None
+            }
+        }
+    }
+
+    fn for_each(&mut self, list: &Leaf, item: &Spanned<String>, steps: &[ast::Step]) -> Option<Verb> {
+        let found = self.list(list, &Type::Any, "a list");
+        let ty = found.as_ref().map_or(Type::Any, |(_, ty)| ty.clone());
+        let slot = self.bind(item, ty.clone());
+        let steps = self.steps(steps);
+        let (list, _) = found?;
+        Some(Verb::ForEach { list, item: slot, ty, steps })
+    }
+
+    fn set(&mut self, pairs: &[(Spanned<String>, Leaf)]) -> Vec<Binding> {
+        let mut bound = Vec::new();
+        for (name, leaf) in pairs {
+            if let Some((expr, ty)) = self.expr(leaf) {
+                let slot = self.bind(name, ty.clone());
+                bound.push((slot, ty, expr));
+            }
+        }
+        bound
+    }
+
+    /// What a pattern finds in the last message: its first group, or all that matches.
+    fn capture(&mut self, pairs: &[(Spanned<String>, Leaf)]) -> Vec<Binding> {
+        let mut bound = Vec::new();
+        for (name, leaf) in pairs {
+            if let Err(why) = eval::regex(&leaf.text) {
+                let message = format!("`{}` is no regular expression: {why}", aigo_ir::text::excerpt(&leaf.text, 60));
+                let found = catalog::BAD_PATTERN.at(leaf.span, message);
+                self.found.push(found.help("the syntax is that of Rust's `regex`"));
+                continue;
+            }
+            let ty = Type::Maybe(Box::new(Type::Str));
+            let slot = self.bind(name, ty.clone());
+            let arguments = vec![Expr::path("last", "text"), Expr::literal(leaf.text.as_str())];
+            bound.push((slot, ty, Expr::call(Function::Capture, arguments)));
+        }
+        bound
     }
 
     fn simulate(&mut self, simulate: &ast::Simulate) -> Simulate {
-        let mut maybe = |leaf: &Option<Leaf>| leaf.as_ref().map(|leaf| self.template(leaf));
-        let (persona, knows, opening) = (maybe(&simulate.persona), maybe(&simulate.knows), maybe(&simulate.opening));
-        Simulate { goal: self.template(&simulate.goal), persona, knows, opening, min_turns: simulate.min_turns }
+        let persona = simulate.persona.as_ref().map(|leaf| self.persona(leaf));
+        let language = simulate.language.as_ref().or(self.language);
+        let mut maybe = |leaf: Option<&Leaf>| leaf.map(|leaf| self.template(leaf));
+        let (knows, opening) = (maybe(simulate.knows.as_ref()), maybe(simulate.opening.as_ref()));
+        let (withholds, stop) = (maybe(simulate.withholds.as_ref()), maybe(simulate.stop.as_ref()));
+        let language = maybe(language);
+        let goal = self.template(&simulate.goal);
+        Simulate { goal, persona, knows, withholds, language, stop, opening, min_turns: simulate.min_turns }
     }
 }

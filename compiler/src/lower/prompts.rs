@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 use aigo_ir::template::Template;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
-use crate::typed::{Judge, Simulate};
+use crate::typed::{Judge, Persona, Simulate};
 
 /// The prompt of the simulated user, and its version.
 pub(crate) const SIMULATED_USER: (&str, u32) = ("std/simulated_user", 1);
+/// The slot of a persona that is found by name.
+pub(crate) const PERSONA: &str = "_persona";
 /// The frame around rubrics, and its version.
 pub(crate) const JUDGE: (&str, u32) = ("std/judge", 1);
 
@@ -20,11 +22,27 @@ pub(crate) fn simulated_user(simulate: &Simulate) -> Template {
          it, never mention these instructions. Write one short message at a time, as a person types.\n\n",
     );
     let _ = writeln!(text, "What you want: {}", simulate.goal.source.trim_end());
-    if let Some(persona) = &simulate.persona {
-        let _ = writeln!(text, "How you are: {}", persona.source.trim_end());
+    match &simulate.persona {
+        Some(Persona::Text(persona)) => {
+            let _ = writeln!(text, "How you are: {}", persona.source.trim_end());
+        }
+        Some(Persona::Named(_)) => {
+            let _ = writeln!(text, "How you are: {{{{ {PERSONA} }}}}");
+        }
+        None => {}
     }
     if let Some(knows) = &simulate.knows {
         let _ = writeln!(text, "What you know, and tell only when asked: {}", knows.source.trim_end());
+    }
+    if let Some(withholds) = &simulate.withholds {
+        let withholds = withholds.source.trim_end();
+        let _ = writeln!(text, "What you know, and never tell unless the assistant asks for exactly that: {withholds}");
+    }
+    if let Some(language) = &simulate.language {
+        let _ = writeln!(text, "The language that you write: {}", language.source.trim_end());
+    }
+    if let Some(stop) = &simulate.stop {
+        let _ = writeln!(text, "You are also done when: {}", stop.source.trim_end());
     }
     text.push_str(
         "\nState no fact that is not given to you here. Answer with a JSON object: `message` is what you say next, and `status` \

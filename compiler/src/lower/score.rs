@@ -19,8 +19,8 @@ use crate::ast::Turns;
 use crate::typed::{Check, Judge, Method, Scorer};
 
 /// The slots of score graphs. Names of tasks begin with a letter, these with `_`.
-const TURN: &str = "_turn";
-const VERDICT: &str = "_verdict";
+pub(super) const TURN: &str = "_turn";
+pub(super) const VERDICT: &str = "_verdict";
 const VERDICTS: &str = "_verdicts";
 const WHOLE: &str = "_whole";
 const REPLY: &str = "_reply";
@@ -58,10 +58,11 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
     program::Scorer { name: scorer.name.clone(), scale, pass, over, evidence, graph: Some(graph) }
 }
 
-struct Lower {
-    flow: Flow,
-    name: Arc<str>,
-    origin: Origin,
+pub(super) struct Lower {
+    pub(super) flow: Flow,
+    /// The scorer's name.
+    pub(super) name: Arc<str>,
+    pub(super) origin: Origin,
 }
 
 impl Lower {
@@ -104,7 +105,11 @@ impl Lower {
 
     /// Ask, read, and ask again once where the answer breaks the contract.
     fn judge(&mut self, judge: &Judge, per_turn: bool) {
-        let prefix = if per_turn { "turns/" } else { "" };
+        self.judge_at(judge, per_turn, if per_turn { "turns/" } else { "" });
+    }
+
+    /// The same, under a path. Of a judge of turns the slot of the turn is bound before.
+    pub(super) fn judge_at(&mut self, judge: &Judge, per_turn: bool, prefix: &str) {
         let origin = self.origin;
         let verdict = self.flow.builder.slot(VERDICT, Type::Verdict);
         let reply = self.flow.builder.slot(REPLY, Type::Reply);
@@ -125,6 +130,7 @@ impl Lower {
             view,
             schema: Some(schema.clone()),
             tools: false,
+            timeout_s: None,
             into: reply.clone(),
         };
         let ask = self.flow.add(ask, &format!("{prefix}judge"), judge.rubric.origin);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aigo_ir::expr::{Comparison, Expr, Function, Kind};
 use aigo_ir::graph::Graph;
 use aigo_ir::message::{ASSISTANT, USER};
-use aigo_ir::node::{Bound, Ending, Node, Port, Said, Unit, View};
+use aigo_ir::node::{Bound, Ending, MOST_PASSES, Node, Port, Said, Unit, View};
 use aigo_ir::program::EXPECTATIONS;
 use aigo_ir::schema::Schema;
 use aigo_ir::span::Origin;
@@ -14,8 +14,8 @@ use aigo_ir::ty::Type;
 use aigo_ir::value::Value;
 
 use super::flow::Flow;
-use super::prompts;
-use crate::typed::{Check, Simulate, Step, Verb};
+use super::{prompts, score};
+use crate::typed::{self, Check, Judge, Lines, Persona, Simulate, Step, Verb};
 
 /// The slots that the lowering itself binds. Names of tasks begin with a letter, these with `_`.
 const REPLY: &str = "_reply";
@@ -24,15 +24,22 @@ const SAYS: &str = "_says";
 const STATUS: &str = "_status";
 const EXPECTED: &str = "_expected";
 const HELD: &str = "_held";
+const LINE: &str = "_line";
+const CALL: &str = "_call";
+const RESULT: &str = "_result";
+
+/// How often the assistant may call tools for one line of a script.
+const TOOL_ROUNDS: u32 = 8;
 
 /// What `_status` can be, beside what a simulated user says: a loop with an end of its own goes on, or has come to that end.
 /// Before any such loop there is nothing that could run out.
 const GOING: &str = "going";
 const MET: &str = "met";
 
-/// Lowers the task's steps. The places of steps that can never run are added to `never`.
-pub(super) fn solve(steps: &[Step], never: &mut Vec<Origin>) -> Graph {
-    let mut lower = Lower { flow: Flow::default(), never, ends: steps.iter().any(ends_by_itself) };
+/// Lowers the steps of one kind of samples. `tools` says whether the assistant has any. The places of steps that can never
+/// run are added to `never`.
+pub(super) fn solve(name: &str, steps: &[Step], tools: bool, never: &mut Vec<Origin>) -> Graph {
+    let mut lower = Lower { flow: Flow::default(), never, ends: steps.iter().any(ends_by_itself), tools };
     if lower.ends {
         lower.bind(STATUS, Type::Str, Expr::literal(MET), "status", Origin::default());
     }
@@ -40,16 +47,15 @@ pub(super) fn solve(steps: &[Step], never: &mut Vec<Origin>) -> Graph {
     if lower.flow.is_open() {
         lower.finish();
     }
-    lower.flow.builder.finish(crate::MAIN)
+    lower.flow.builder.finish(name)
 }
 
 /// Whether a loop in the step ends for a reason of its own: then running out of passes is a turn limit.
 fn ends_by_itself(step: &Step) -> bool {
     match &step.verb {
         Verb::SimulateUser(_) => true,
-        Verb::Loop { until, steps, .. } => until.is_some() || steps.iter().any(ends_by_itself),
-        Verb::If { then, otherwise, .. } => then.iter().chain(otherwise).any(ends_by_itself),
-        _ => false,
+        Verb::Loop { until: Some(_), .. } => true,
+        verb => verb.inner().any(ends_by_itself),
     }
 }
 
@@ -57,16 +63,24 @@ fn ends_by_itself(step: &Step) -> bool {
 pub(super) fn simulates(step: &Step) -> bool {
     match &step.verb {
         Verb::SimulateUser(_) => true,
-        Verb::Loop { steps, .. } => steps.iter().any(simulates),
-        Verb::If { then, otherwise, .. } => then.iter().chain(otherwise).any(simulates),
-        _ => false,
+        verb => verb.inner().any(simulates),
     }
 }
 
 struct Lower<'n> {
     flow: Flow,
     never: &'n mut Vec<Origin>,
+    /// Whether a loop has an end of its own somewhere.
     ends: bool,
+    /// Whether the assistant has tools.
+    tools: bool,
+}
+
+fn said(said: &typed::Said) -> Said {
+    match said {
+        typed::Said::One(text) => Said::Template(text.clone()),
+        typed::Said::AnyOf(choices) => Said::AnyOf(choices.clone()),
+    }
 }
 
 fn is(slot: &str, attribute: &str, word: &str) -> Expr {
@@ -107,21 +121,16 @@ impl Lower<'_> {
         let origin = step.origin;
         match &step.verb {
             Verb::System(text) => {
-                let (author, audience) = (ASSISTANT.into(), Some(ASSISTANT.into()));
-                self.flow.add(Node::Append { author, audience, said: Said::Template(text.clone()) }, path, origin);
+                let (author, audience, said) = (ASSISTANT.into(), Some(ASSISTANT.into()), said(text));
+                self.flow.add(Node::Append { author, audience, said }, path, origin);
             }
-            Verb::Say { author, text } => self.say(author, text, path, origin),
-            Verb::Generate { role } => self.generate(step, role, path),
-            Verb::SimulateUser(simulate) => self.simulate(simulate, path, origin),
-            Verb::Script(lines) => {
-                for (at, line) in lines.iter().enumerate() {
-                    let path = format!("{path}/{}", at + 1);
-                    self.say(USER, line, &format!("{path}/user"), origin);
-                    self.generate(step, ASSISTANT, &path);
-                }
-            }
+            Verb::Say { author, said: text } => self.append(author, said(text), path, origin),
+            Verb::History(list) => self.append(ASSISTANT, Said::History(list.clone()), path, origin),
+            Verb::Generate { role, rounds } => self.generate(step, role, *rounds, path),
+            Verb::SimulateUser(simulate) => self.simulate(simulate, step, path),
+            Verb::Script(lines) => self.script(lines, step, path),
             Verb::Loop { times, until, steps } => {
-                let counter = self.flow.builder.slot(format!("_pass_{}", path.replace(['/', '.'], "_")), Type::Int);
+                let counter = self.counter(path);
                 if ends_by_itself(step) {
                     // An earlier loop's end says nothing of this one.
                     self.bind(STATUS, Type::Str, Expr::literal(GOING), &format!("{path}/going"), origin);
@@ -133,6 +142,22 @@ impl Lower<'_> {
                 self.steps(steps, path);
                 self.flow.leave();
             }
+            Verb::ForEach { list, item, ty, steps } => {
+                if ends_by_itself(step) {
+                    self.bind(STATUS, Type::Str, Expr::literal(GOING), &format!("{path}/going"), origin);
+                }
+                self.enter_each(list.clone(), item, ty.clone(), path, origin);
+                self.steps(steps, path);
+                self.flow.leave();
+            }
+            Verb::Judge { name, judge } => self.checkpoint(step, name, judge, path),
+            Verb::Use { arguments, steps } => {
+                for (slot, ty, value) in arguments {
+                    let param = slot.trim_start_matches('_');
+                    self.bind(slot, ty.clone(), value.clone(), &format!("{path}/{param}"), origin);
+                }
+                self.steps(steps, path);
+            }
             Verb::If { when, then, otherwise } => {
                 let branch = self.flow.add(Node::Branch { when: when.clone() }, path, origin);
                 self.flow.take(branch, Port::No);
@@ -142,7 +167,7 @@ impl Lower<'_> {
                 self.flow.also(after);
             }
             Verb::Stop { when, only_loop } => self.stop(when.as_ref(), *only_loop, path, origin),
-            Verb::Set(pairs) => {
+            Verb::Set(pairs) | Verb::Capture(pairs) => {
                 for (name, ty, value) in pairs {
                     self.bind(name, ty.clone(), value.clone(), &format!("{path}/{name}"), origin);
                 }
@@ -151,8 +176,66 @@ impl Lower<'_> {
     }
 
     fn say(&mut self, author: &str, text: &Template, path: &str, origin: Origin) {
-        let said = Said::Template(text.clone());
+        self.append(author, Said::Template(text.clone()), path, origin);
+    }
+
+    fn append(&mut self, author: &str, said: Said, path: &str, origin: Origin) {
         self.flow.add(Node::Append { author: author.into(), audience: None, said }, path, origin);
+    }
+
+    /// The slot of a loop's counter.
+    fn counter(&mut self, path: &str) -> Arc<str> {
+        self.flow.builder.slot(format!("_pass_{}", path.replace(['/', '.'], "_")), Type::Int)
+    }
+
+    /// Enters a loop over the items of a list.
+    fn enter_each(&mut self, list: Expr, item: &str, ty: Type, path: &str, origin: Origin) {
+        let counter = self.counter(path);
+        let item = self.flow.builder.slot(item, ty);
+        let bound = Bound::Items { list, item, cap: MOST_PASSES };
+        self.flow.enter(Node::Loop { bound, counter }, path, origin);
+    }
+
+    fn script(&mut self, lines: &Lines, step: &Step, path: &str) {
+        match lines {
+            Lines::Texts(lines) => {
+                for (at, line) in lines.iter().enumerate() {
+                    let path = format!("{path}/{}", at + 1);
+                    self.say(USER, line, &format!("{path}/user"), step.origin);
+                    self.generate(step, ASSISTANT, TOOL_ROUNDS, &path);
+                }
+            }
+            Lines::Expression(list) => {
+                self.enter_each(list.clone(), LINE, Type::Str, path, step.origin);
+                self.append(USER, Said::Text(Expr::name(LINE)), &format!("{path}/user"), step.origin);
+                self.generate(step, ASSISTANT, TOOL_ROUNDS, &format!("{path}/generate"));
+                self.flow.leave();
+            }
+        }
+    }
+
+    /// A judge's verdict of the conversation so far.
+    fn checkpoint(&mut self, step: &Step, name: &Arc<str>, judge: &Judge, path: &str) {
+        let origin = step.origin;
+        if judge.per_turn {
+            self.bind(score::TURN, Type::Int, Expr::name("turn"), &format!("{path}/turn"), origin);
+        }
+        let flow = std::mem::take(&mut self.flow);
+        let mut scoring = score::Lower { flow, name: name.clone(), origin };
+        scoring.judge_at(judge, judge.per_turn, &format!("{path}/"));
+        self.flow = scoring.flow;
+        let unit = Unit::Turn(Expr::name("turn"));
+        let score = Node::Score { scorer: name.clone(), unit, from: score::VERDICT.into() };
+        self.flow.add(score, &format!("{path}/score"), origin);
+        if let Some(slot) = &step.reply {
+            self.bind(slot, Type::Verdict, Expr::name(score::VERDICT), &format!("{path}/as"), origin);
+        }
+        if step.stop_on_fail {
+            let failed = Expr::compare(Comparison::Equal, Expr::path(score::VERDICT, "pass"), Expr::literal(false));
+            self.aside(failed, &format!("{path}/failed"), origin, |lower| {
+                lower.exit(Ending::Condition, &format!("{path}/exit_failed"), origin);
+            });
+        }
     }
 
     /// What the yes of a branch does apart from the main way; the main way goes on from its no.
@@ -168,17 +251,54 @@ impl Lower<'_> {
         self.flow.add(Node::Exit { ending }, path, origin);
     }
 
-    fn generate(&mut self, step: &Step, role: &str, path: &str) {
+    fn generate(&mut self, step: &Step, role: &str, rounds: u32, path: &str) {
+        let into = self.flow.builder.slot(step.reply.as_deref().unwrap_or(REPLY), Type::Reply);
+        let tools = self.tools && role == ASSISTANT;
+        self.ask(step, role, tools, &into, path);
+        if tools {
+            self.tool_rounds(step, role, rounds, &into, path);
+        }
+        self.expect(step, role, &into, path);
+    }
+
+    /// Answers the calls of a reply and asks again, until a reply has none.
+    fn tool_rounds(&mut self, step: &Step, role: &str, rounds: u32, into: &Arc<str>, path: &str) {
         let origin = step.origin;
-        let label = step.label.as_ref().filter(|_| matches!(step.verb, Verb::Generate { .. }));
-        let into = self.flow.builder.slot(label.map_or(REPLY, |label| label), Type::Reply);
+        let calls = || Expr::path(into, "calls");
+        let none = || {
+            let length = Expr::call(Function::Length, vec![calls()]);
+            Expr::compare(Comparison::Equal, length, Expr::literal(0))
+        };
+        let rounds_path = format!("{path}/rounds");
+        let counter = self.counter(&rounds_path);
+        self.flow.enter(Node::Loop { bound: Bound::Times(rounds), counter }, &rounds_path, origin);
+        self.aside(none(), &format!("{rounds_path}/answered"), origin, |lower| lower.flow.break_out());
+        let (call, result) = (format!("{rounds_path}/calls"), self.flow.builder.slot(RESULT, Type::Any));
+        self.enter_each(calls(), CALL, Type::Any, &call, origin);
+        self.flow.add(Node::Tool { call: CALL.into(), into: result }, &format!("{call}/tool"), origin);
+        let ends = Expr::call(Function::Default, vec![Expr::path(RESULT, "ends"), Expr::literal("")]);
+        let over = Expr::compare(Comparison::Equal, ends, Expr::literal(Ending::HandedOff.word()));
+        self.aside(over, &format!("{call}/ends"), origin, |lower| {
+            lower.exit(Ending::HandedOff, &format!("{call}/exit_handed_off"), origin);
+        });
+        self.flow.leave();
+        self.ask(step, role, true, into, &format!("{rounds_path}/generate"));
+        self.flow.leave();
+        self.aside(Expr::negate(none()), &format!("{path}/without_end"), origin, |lower| {
+            lower.exit(Ending::ToolRounds, &format!("{path}/exit_tool_rounds"), origin);
+        });
+    }
+
+    /// Asks a role and appends its reply; a fault ends the conversation.
+    fn ask(&mut self, step: &Step, role: &str, tools: bool, into: &Arc<str>, path: &str) {
+        let (origin, timeout_s) = (step.origin, step.timeout_s);
         let view = View::Chat { system: None, opening: None };
-        let ask = Node::Generate { role: role.into(), view, schema: None, tools: false, into: into.clone() };
+        let ask = Node::Generate { role: role.into(), view, schema: None, tools, timeout_s, into: into.clone() };
         let ask = self.flow.add(ask, path, origin);
         self.flow.take(ask, Port::Ok);
         // Whose fault it is follows from the role: only the assistant's is a result.
         if role == ASSISTANT {
-            self.aside(is(&into, "fault", "filtered"), &format!("{path}/filtered"), origin, |lower| {
+            self.aside(is(into, "fault", "filtered"), &format!("{path}/filtered"), origin, |lower| {
                 lower.exit(Ending::Filtered, &format!("{path}/exit_filtered"), origin);
             });
         }
@@ -187,7 +307,6 @@ impl Lower<'_> {
         self.flow.replace(vec![(ask, Port::Ok)]);
         let append = Node::Append { author: role.into(), audience: None, said: Said::Reply(into.clone()) };
         self.flow.add(append, &format!("{path}/append"), origin);
-        self.expect(step, role, &into, path);
     }
 
     /// A verdict per expectation; all are evaluated before the conversation is stopped.
@@ -228,21 +347,26 @@ impl Lower<'_> {
     }
 
     /// The user's next message, by the role that plays the user.
-    fn simulate(&mut self, simulate: &Simulate, path: &str, origin: Origin) {
+    fn simulate(&mut self, simulate: &Simulate, step: &Step, path: &str) {
+        let origin = step.origin;
         if let Some(opening) = &simulate.opening {
             let first = Expr::compare(Comparison::Equal, Expr::name("turn"), Expr::literal(0));
             let branch = self.flow.add(Node::Branch { when: first }, &format!("{path}/first"), origin);
             self.flow.take(branch, Port::No);
             self.say(USER, opening, &format!("{path}/opening"), origin);
             let said = self.flow.replace(vec![(branch, Port::No)]);
-            self.simulated(simulate, path, origin);
+            self.simulated(simulate, step, path);
             self.flow.also(said);
         } else {
-            self.simulated(simulate, path, origin);
+            self.simulated(simulate, step, path);
         }
     }
 
-    fn simulated(&mut self, simulate: &Simulate, path: &str, origin: Origin) {
+    fn simulated(&mut self, simulate: &Simulate, step: &Step, path: &str) {
+        let (origin, timeout_s) = (step.origin, step.timeout_s);
+        if let Some(Persona::Named(text)) = &simulate.persona {
+            self.bind(prompts::PERSONA, Type::Any, text.clone(), &format!("{path}/persona"), origin);
+        }
         let said = self.flow.builder.slot(SAID, Type::Reply);
         let says = self.flow.builder.slot(SAYS, Type::UserTurn);
         let view = View::Chat {
@@ -250,7 +374,7 @@ impl Lower<'_> {
             opening: Some(Template::new(prompts::OPENING)),
         };
         let schema = Some(Schema::UserTurn);
-        let ask = Node::Generate { role: USER.into(), view, schema, tools: false, into: said.clone() };
+        let ask = Node::Generate { role: USER.into(), view, schema, tools: false, timeout_s, into: said.clone() };
         let ask = self.flow.add(ask, path, origin);
         self.flow.take(ask, Port::Bad);
         let parse = Node::Parse { from: said, schema: Schema::UserTurn, into: says };

@@ -183,7 +183,7 @@ impl Reader<'_> {
         node.as_str().is_some().then(|| self.leaf(node, "text")).flatten()
     }
 
-    fn choices(&mut self, node: NodeRef<'_>) -> Vec<(Leaf, u32)> {
+    pub(super) fn choices(&mut self, node: NodeRef<'_>) -> Vec<(Leaf, u32)> {
         let mut choices = Vec::new();
         for item in self.items(node, "any_of", "answers") {
             if let Some(text) = self.bare(item) {

@@ -2,11 +2,12 @@
 
 use aigo_ir::check::CheckKind;
 use aigo_ir::reduce::Reducer;
+use aigo_ir::span::Spanned;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 use aigo_source::{Kind as NodeKind, NodeRef};
 
-use super::Reader;
+use super::{Fields, Reader};
 use crate::ast::{Check, Gate, Judge, Method, Scorer, Turns};
 use crate::catalog;
 use crate::shape;
@@ -27,10 +28,20 @@ impl Reader<'_> {
         self.items(node, "scorers", "scorers").into_iter().filter_map(|item| self.scorer(item)).collect()
     }
 
-    fn scorer(&mut self, node: NodeRef<'_>) -> Option<Scorer> {
+    pub(super) fn scorer(&mut self, node: NodeRef<'_>) -> Option<Scorer> {
         let fields = self.map(node, &shape::SCORER)?;
         let name = self.required(&fields, "name").and_then(|node| self.name(node, "name"));
-        let (verb, value) = self.verb(&fields)?;
+        self.scorer_of(&fields, name)
+    }
+
+    /// The scorer of a definition, which is called like it.
+    pub(super) fn scorer_called(&mut self, node: NodeRef<'_>, name: &Spanned<String>) -> Option<Scorer> {
+        let fields = self.map(node, &shape::DEFINED_SCORER)?;
+        self.scorer_of(&fields, Some(name.clone()))
+    }
+
+    fn scorer_of(&mut self, fields: &Fields<'_>, name: Option<Spanned<String>>) -> Option<Scorer> {
+        let (verb, value) = self.verb(fields)?;
         let reducers = Reducer::ALL.map(|reducer| (reducer.word(), reducer));
         let over = fields.get("over").and_then(|node| self.one_of(node, "over", &reducers));
         let pass = fields.get("pass").and_then(|node| match node.value() {
@@ -60,7 +71,7 @@ impl Reader<'_> {
         Some(scorer)
     }
 
-    fn judge(&mut self, node: NodeRef<'_>) -> Option<Judge> {
+    pub(super) fn judge(&mut self, node: NodeRef<'_>) -> Option<Judge> {
         let fields = self.map(node, &shape::JUDGE)?;
         let rubric = self.required(&fields, "rubric").and_then(|node| self.leaf(node, "rubric"));
         let scale = fields.get("scale").map_or(Some(Scale::Range(1, 5)), |node| self.scale(node));

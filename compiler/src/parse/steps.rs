@@ -1,10 +1,11 @@
 //! Steps.
 
 use aigo_ir::node::MOST_PASSES;
+use aigo_ir::span::Spanned;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
 use super::{Fields, Reader};
-use crate::ast::{Check, Leaf, Simulate, Step, Verb};
+use crate::ast::{Check, Leaf, Lines, Said, Simulate, Step, Verb};
 use crate::catalog;
 use crate::shape;
 
@@ -14,10 +15,18 @@ impl Reader<'_> {
     }
 
     fn step(&mut self, node: NodeRef<'_>) -> Option<Step> {
-        let plain = |verb, span| Step { verb, span, label: None, when: None, expect: Vec::new(), stop_on_fail: false };
+        let plain = |verb, span| Step {
+            verb,
+            span,
+            label: None,
+            when: None,
+            expect: Vec::new(),
+            stop_on_fail: false,
+            timeout_s: None,
+        };
         if let Some(word) = node.as_str() {
             return match word {
-                "generate" => Some(plain(Verb::Generate(None), node.site())),
+                "generate" => Some(plain(Verb::Generate { role: None, rounds: None }, node.site())),
                 "stop" => Some(plain(Verb::Stop { when: None, only_loop: false }, node.site())),
                 other => {
                     let known = shape::STEP.verbs();
@@ -35,24 +44,48 @@ impl Reader<'_> {
         let fields = self.map(node, &shape::STEP)?;
         let label = fields.get("as").and_then(|node| self.name(node, "as"));
         let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
+        let timeout_s = fields.get("timeout").and_then(|node| self.duration(node, "timeout"));
         let (verb, value) = self.verb(&fields)?;
         let (mut expect, mut stop_on_fail) = self.expectations(&fields);
-        let mut step = Step { label, when, ..plain(self.verb_of(verb.value, value)?, verb.span) };
+        let kind = self.verb_of(verb.value, value, &fields)?;
+        let mut step = Step { label, when, timeout_s, ..plain(kind, verb.span) };
         let inner = (verb.value == "generate" && matches!(value.kind(), NodeKind::Map(_)))
             .then_some(Fields { node: value, construct: &shape::GENERATE });
-        self.needless_on_fail(&[Some(&fields), inner.as_ref()]);
+        if !matches!(step.verb, Verb::Judge(_)) {
+            self.needless_on_fail(&[Some(&fields), inner.as_ref()]);
+        }
         if let Some(inner) = inner {
             let (more, stop) = self.expectations(&inner);
             expect.extend(more);
             stop_on_fail |= stop;
             step.label = step.label.or_else(|| inner.get("as").and_then(|node| self.name(node, "as")));
         }
-        if !expect.is_empty() && !matches!(step.verb, Verb::Generate(_) | Verb::Script(_)) {
-            let message = format!("`expect` checks a reply, and `{}` brings none", verb.value);
+        self.idle_siblings(&step, verb.value, &fields);
+        Some(Step { expect, stop_on_fail, ..step })
+    }
+
+    /// Keys beside a verb that has no use for them.
+    fn idle_siblings(&mut self, step: &Step, verb: &str, fields: &Fields<'_>) {
+        let brings_reply = matches!(step.verb, Verb::Generate { .. } | Verb::Script(_));
+        if fields.get("expect").is_some() && !brings_reply {
+            let message = format!("`expect` checks a reply, and `{verb}` brings none");
             let help = "put it on the `generate` whose reply it is about";
             self.report(catalog::BAD_VALUE.at(fields.key_span("expect"), message).help(help));
         }
-        Some(Step { expect, stop_on_fail, ..step })
+        let asks = brings_reply || matches!(step.verb, Verb::SimulateUser(_) | Verb::Judge(_));
+        if fields.get("timeout").is_some() && !asks {
+            let message = format!("`timeout` bounds an answer, and `{verb}` asks nobody");
+            let help = "put it on a step that asks somebody: `generate`, `script`, `simulate_user`, `judge`";
+            self.report(catalog::BAD_VALUE.at(fields.key_span("timeout"), message).help(help));
+        }
+        if fields.get("with").is_some() && !matches!(step.verb, Verb::Use(_)) {
+            let message = format!("`with` is what a definition takes, and `{verb}` uses none");
+            self.report(catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it"));
+        }
+        if matches!(step.verb, Verb::Judge(_)) && fields.node.get("as").is_none() {
+            let message = "a checkpoint needs `as`: gates and reports call its verdict by that name";
+            self.report(catalog::MISSING_KEY.at(step.span, message).help("write `as: NAME` beside `judge`"));
+        }
     }
 
     /// `on_fail` beside no `expect` would promise a stop that never comes.
@@ -91,27 +124,18 @@ impl Reader<'_> {
         (expect, stop)
     }
 
-    fn verb_of(&mut self, verb: &'static str, value: NodeRef<'_>) -> Option<Verb> {
+    fn verb_of(&mut self, verb: &'static str, value: NodeRef<'_>, fields: &Fields<'_>) -> Option<Verb> {
         Some(match verb {
-            "system" => Verb::System(self.leaf(value, verb)?),
-            "user" => Verb::User(self.leaf(value, verb)?),
-            "assistant" => Verb::Assistant(self.leaf(value, verb)?),
+            "system" => Verb::System(self.said(value, verb)?),
+            "user" => Verb::User(self.said(value, verb)?),
+            "assistant" => Verb::Assistant(self.said(value, verb)?),
+            "history" => Verb::History(self.leaf(value, verb)?),
             "generate" => self.generate(value)?,
             "simulate_user" => Verb::SimulateUser(Box::new(self.simulate(value)?)),
-            "script" => {
-                let lines = self.items(value, verb, "texts").into_iter().filter_map(|item| self.leaf(item, verb));
-                let lines: Vec<Leaf> = lines.collect();
-                self.not_empty(value, verb, lines.len(), "line");
-                Verb::Script(lines)
-            }
+            "script" => Verb::Script(self.script(value, verb)?),
             "loop" => self.repeat(value)?,
-            "if" => {
-                let fields = self.map(value, &shape::IF)?;
-                let when = self.required(&fields, "when").and_then(|node| self.leaf(node, "when"));
-                let then = self.required(&fields, "then").map(|node| self.steps(node, "then")).unwrap_or_default();
-                let otherwise = fields.get("else").map(|node| self.steps(node, "else")).unwrap_or_default();
-                Verb::If { when: when?, then, otherwise }
-            }
+            "for_each" => self.for_each(value)?,
+            "if" => self.choice_of_steps(value)?,
             "stop" => {
                 let fields = self.map(value, &shape::STOP)?;
                 let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
@@ -121,20 +145,66 @@ impl Reader<'_> {
                 let only_loop = fields.get("loop").and_then(|node| self.boolean(node, "loop")).unwrap_or(false);
                 Verb::Stop { when, only_loop }
             }
-            _ => {
-                if !matches!(value.kind(), NodeKind::Map(_)) {
-                    self.wrong_kind(value, "`set`", "a map of names to expressions");
-                }
-                let mut bound = Vec::new();
-                for entry in value.entries() {
-                    let name = self.name(entry.key_node, "the name in `set`");
-                    let expression = self.leaf(entry.value, entry.key.value);
-                    bound.extend(name.zip(expression));
-                }
-                self.not_empty(value, verb, bound.len(), "name");
-                Verb::Set(bound)
-            }
+            "judge" => Verb::Judge(Box::new(self.judge(value)?)),
+            "use" => Verb::Use(self.usage(value, fields)?),
+            "capture" => Verb::Capture(self.bindings(value, verb, "patterns")),
+            _ => Verb::Set(self.bindings(value, verb, "expressions")),
         })
+    }
+
+    /// A text, or several of which one is drawn.
+    fn said(&mut self, value: NodeRef<'_>, verb: &str) -> Option<Said> {
+        if !matches!(value.kind(), NodeKind::Map(_)) {
+            return self.leaf(value, verb).map(Said::One);
+        }
+        let fields = self.map(value, &shape::SAID)?;
+        let choices = self.required(&fields, "any_of").map(|node| self.choices(node))?;
+        (!choices.is_empty()).then_some(Said::AnyOf(choices))
+    }
+
+    fn script(&mut self, value: NodeRef<'_>, verb: &str) -> Option<Lines> {
+        if matches!(value.kind(), NodeKind::Scalar(_)) && !value.is_implicit() {
+            return self.leaf(value, verb).map(Lines::Expression);
+        }
+        let lines = self.items(value, verb, "texts").into_iter().filter_map(|item| self.leaf(item, verb));
+        let lines: Vec<Leaf> = lines.collect();
+        self.not_empty(value, verb, lines.len(), "line");
+        Some(Lines::Texts(lines))
+    }
+
+    fn choice_of_steps(&mut self, value: NodeRef<'_>) -> Option<Verb> {
+        let fields = self.map(value, &shape::IF)?;
+        let when = self.required(&fields, "when").and_then(|node| self.leaf(node, "when"));
+        let then = self.required(&fields, "then").map(|node| self.steps(node, "then")).unwrap_or_default();
+        let otherwise = fields.get("else").map(|node| self.steps(node, "else")).unwrap_or_default();
+        Some(Verb::If { when: when?, then, otherwise })
+    }
+
+    fn for_each(&mut self, value: NodeRef<'_>) -> Option<Verb> {
+        let fields = self.map(value, &shape::FOR_EACH)?;
+        let list = self.required(&fields, "in").and_then(|node| self.leaf(node, "in"));
+        let item = self.required(&fields, "as").and_then(|node| self.name(node, "as"));
+        let body = self.required(&fields, "solvers");
+        let steps = body.map(|node| self.steps(node, "solvers")).unwrap_or_default();
+        if let Some(node) = body {
+            self.not_empty(node, "solvers", steps.len(), "step");
+        }
+        Some(Verb::ForEach { list: list?, item: item?, steps })
+    }
+
+    /// Names, and what gives their values.
+    fn bindings(&mut self, value: NodeRef<'_>, verb: &str, to: &str) -> Vec<(Spanned<String>, Leaf)> {
+        if !matches!(value.kind(), NodeKind::Map(_)) {
+            self.wrong_kind(value, &format!("`{verb}`"), &format!("a map of names to {to}"));
+        }
+        let mut bound = Vec::new();
+        for entry in value.entries() {
+            let name = self.name(entry.key_node, &format!("the name in `{verb}`"));
+            let leaf = self.leaf(entry.value, entry.key.value);
+            bound.extend(name.zip(leaf));
+        }
+        self.not_empty(value, verb, bound.len(), "name");
+        bound
     }
 
     /// A step that does nothing was surely meant to do something.
@@ -161,10 +231,15 @@ impl Reader<'_> {
 
     fn generate(&mut self, value: NodeRef<'_>) -> Option<Verb> {
         if value.is_implicit() {
-            return Some(Verb::Generate(None));
+            return Some(Verb::Generate { role: None, rounds: None });
         }
         let fields = self.map(value, &shape::GENERATE)?;
-        Some(Verb::Generate(fields.get("role").and_then(|node| self.name(node, "role"))))
+        let role = fields.get("role").and_then(|node| self.name(node, "role"));
+        let rounds = fields.get("max_tool_rounds").and_then(|node| {
+            let found = self.count(node, "max_tool_rounds", 1..=100)?;
+            Some(Spanned::new(found, node.site()))
+        });
+        Some(Verb::Generate { role, rounds })
     }
 
     fn repeat(&mut self, value: NodeRef<'_>) -> Option<Verb> {
@@ -185,7 +260,9 @@ impl Reader<'_> {
         let goal = self.required(&fields, "goal").and_then(|node| self.leaf(node, "goal"));
         let mut text = |key: &str| -> Option<Leaf> { fields.get(key).and_then(|node| self.leaf(node, key)) };
         let (persona, knows, opening) = (text("persona"), text("knows"), text("opening"));
+        let (withholds, language, stop) = (text("withholds"), text("language"), text("stop"));
         let min_turns = fields.get("min_turns").map_or(Some(1), |node| self.count(node, "min_turns", 1..=MOST_PASSES));
-        Some(Simulate { goal: goal?, persona, knows, opening, min_turns: min_turns.unwrap_or(1) })
+        let min_turns = min_turns.unwrap_or(1);
+        Some(Simulate { goal: goal?, persona, knows, withholds, language, stop, opening, min_turns })
     }
 }

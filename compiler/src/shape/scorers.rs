@@ -53,6 +53,19 @@ pub static SCORER: Construct = Construct {
     ],
 };
 
+/// A scorer with a name and parameters.
+pub static DEFINED_SCORER: Construct = Construct {
+    name: "a definition of a scorer",
+    keys: &[
+        key("params", Kind::Map, "What it takes: names and their types."),
+        key("description", Kind::Name, "What it is for."),
+        key("check", Kind::Verb, "A deterministic check, free of charge."),
+        key("judge", Kind::Verb, "A model's verdict under a rubric."),
+        key("pass", Kind::Number, "The least value that passes."),
+        key("over", Kind::Name, "How the values of turns become the conversation's."),
+    ],
+};
+
 /// A judge.
 pub static JUDGE: Construct = Construct {
     name: "a judge",

@@ -20,12 +20,13 @@ pub static STEP: Construct = Construct {
         key("when", Kind::Expression, "The step is done only when this holds."),
         key("expect", Kind::List, "Checks of the reply; together they are the scorer `expectations`."),
         key("on_fail", Kind::Name, "`continue` or `stop` when an expectation fails; `continue` unless given."),
-        planned("history"),
-        planned("for_each"),
-        planned("judge"),
-        planned("capture"),
-        planned("use"),
-        planned("timeout"),
+        key("history", Kind::Verb, "Appends recorded messages: an expression that gives a list of them."),
+        key("for_each", Kind::Verb, "Repeats steps for each item of a list."),
+        key("judge", Kind::Verb, "A checkpoint: a judge's verdict of the conversation so far, a scorer by its label."),
+        key("capture", Kind::Verb, "Binds names to what patterns find in the last message."),
+        key("use", Kind::Verb, "Does the steps of a definition."),
+        key("with", Kind::Map, "What the definition takes."),
+        key("timeout", Kind::Name, "The longest time that an answer may take: `20s`."),
     ],
 };
 
@@ -38,7 +39,7 @@ pub static GENERATE: Construct = Construct {
         key("as", Kind::Name, "A label: the step's name in positions, and the name of the reply."),
         key("expect", Kind::List, "Checks of the reply."),
         key("on_fail", Kind::Name, "`continue` or `stop` when an expectation fails."),
-        planned("max_tool_rounds"),
+        key("max_tool_rounds", Kind::Number, "How often it may call tools before it must answer; 8 unless given."),
     ],
 };
 
@@ -51,9 +52,13 @@ pub static SIMULATE_USER: Construct = Construct {
         key("knows", Kind::Template, "What the user can tell when asked."),
         key("opening", Kind::Template, "What the user says first; then nothing is asked for the first message."),
         key("min_turns", Kind::Number, "The user goes on until that many turns; 1 unless given."),
-        planned("withholds"),
-        planned("language"),
-        planned("stop"),
+        key(
+            "withholds",
+            Kind::Template,
+            "What the user knows and does not tell unless the assistant asks for exactly that.",
+        ),
+        key("language", Kind::Template, "The language that the user writes; the task's `language` unless given."),
+        key("stop", Kind::Template, "When the user is done, beside having what it wants."),
     ],
 };
 
@@ -75,6 +80,22 @@ pub static IF: Construct = Construct {
         key("then", Kind::List, "The steps when it holds. Required."),
         key("else", Kind::List, "The steps when it does not."),
     ],
+};
+
+/// `for_each`.
+pub static FOR_EACH: Construct = Construct {
+    name: "`for_each`",
+    keys: &[
+        key("in", Kind::Expression, "The list. Required."),
+        key("as", Kind::Name, "The name of the item. Required."),
+        key("solvers", Kind::List, "The steps. Required."),
+    ],
+};
+
+/// One of several texts, one of which is said.
+pub static SAID: Construct = Construct {
+    name: "what is said",
+    keys: &[key("any_of", Kind::List, "Several texts, one of which is drawn by position from the seed. Required.")],
 };
 
 /// `stop`.

@@ -10,6 +10,7 @@ use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use crate::ast::Turns;
 
+#[derive(Debug)]
 pub(crate) struct Check {
     pub(crate) kind: (CheckKind, bool),
     pub(crate) wanted: Template,
@@ -18,19 +19,24 @@ pub(crate) struct Check {
     pub(crate) origin: Origin,
 }
 
+#[derive(Debug)]
 pub(crate) struct Scorer {
     pub(crate) name: Arc<str>,
     pub(crate) method: Method,
+    /// What a definition is given: bound before anything is asked.
+    pub(crate) given: Vec<super::Binding>,
     pub(crate) pass: Option<f64>,
     pub(crate) over: Option<Reducer>,
     pub(crate) origin: Origin,
 }
 
+#[derive(Debug)]
 pub(crate) enum Method {
     Check(Check),
     Judge(Box<Judge>),
 }
 
+#[derive(Debug)]
 pub(crate) struct Judge {
     pub(crate) role: Arc<str>,
     pub(crate) rubric: Template,

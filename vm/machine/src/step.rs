@@ -8,9 +8,9 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::message::{MessageKind, label};
+use aigo_ir::message::{Message, MessageKind, label};
 use aigo_ir::node::{Bound, Jump, Node, Port, Said, Unit};
-use aigo_ir::program::{Player, Scorer};
+use aigo_ir::program::{Player, Scorer, ToolAnswer};
 use aigo_ir::reduce;
 use aigo_ir::schema::{self, Contract, Schema};
 use aigo_ir::template::Template;
@@ -220,6 +220,19 @@ impl<'s> Stepper<'s> {
                 let text = self.render(template)?;
                 Arc::make_mut(&mut self.lane.conversation).push(author.clone(), kind, text);
             }
+            Said::AnyOf(choices) => {
+                let text = self.render(self.drawn(choices)?)?;
+                Arc::make_mut(&mut self.lane.conversation).push(author.clone(), kind, text);
+            }
+            Said::History(expr) => {
+                let list = self.eval(expr)?;
+                let messages = list.as_list().map(|items| items.iter().map(Message::from_value).collect());
+                let Some(Some(messages)): Option<Option<Vec<Message>>> = messages else {
+                    return Err(format!("`{expr}` is no list of messages"));
+                };
+                let conversation = Arc::make_mut(&mut self.lane.conversation);
+                messages.into_iter().for_each(|said| conversation.push(said.author, said.kind, said.text));
+            }
             Said::Text(expr) => {
                 let text = self.text(expr)?;
                 Arc::make_mut(&mut self.lane.conversation).push(author.clone(), kind, text);
@@ -242,6 +255,23 @@ impl<'s> Stepper<'s> {
             }
         }
         Ok(Next::Follow(Port::Next))
+    }
+
+    /// One of several texts, drawn by the place of the step in this sample and epoch: the same in every run.
+    fn drawn<'t>(&self, choices: &'t [(Template, u32)]) -> Result<&'t Template, String> {
+        let mut writer = KeyWriter::new("aigo.said.1");
+        writer.u64(self.linked.program.seed).str(&self.sample.key).u64(u64::from(self.sample.epoch));
+        let (graph, node) = (self.linked.graph_name(self.lane.graph), self.placed()?.path.clone());
+        Position { graph, node, index: self.lane.index() }.hash_into(&mut writer);
+        let total: u64 = choices.iter().map(|(_, weight)| u64::from(*weight)).sum();
+        let mut drawn = writer.finish().number() % total.max(1);
+        for (text, weight) in choices {
+            if drawn < u64::from(*weight) {
+                return Ok(text);
+            }
+            drawn -= u64::from(*weight);
+        }
+        broken("several texts of no weight")
     }
 
     fn generate(&mut self, placed: &Placed) -> Result<Next, String> {
@@ -270,8 +300,8 @@ impl<'s> Stepper<'s> {
         let Some(tool) = self.linked.program.tools.iter().find(|tool| tool.name == call.tool) else {
             return Err(format!("the assistant calls the tool `{}`, which the task does not have", call.tool));
         };
-        let request =
-            Request { role: tool.role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
+        let ToolAnswer::Role(role) = &tool.answer else { return broken("a tool with rules of its own") };
+        let request = Request { role: role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
         self.ask(placed, request, None)
     }
 

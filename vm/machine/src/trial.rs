@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aigo_ir::key::Key;
 use aigo_ir::message::{ASSISTANT, Conversation};
 use aigo_ir::node::Ending;
-use aigo_ir::program::Scorer;
+use aigo_ir::program::{EXPECTATIONS, Scorer};
 use aigo_ir::reduce::{self, Reducer};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{self, Scale, Verdict};
@@ -283,6 +283,7 @@ impl Trial {
         self.fault = fault;
         let linked = Arc::clone(&self.linked);
         self.expectations();
+        self.checkpoints();
         let answered = self.conversation.turns_of(ASSISTANT).iter().any(|&turn| turn > 0);
         for (at, scorer) in linked.program.scorers.iter().enumerate() {
             if scorer.graph.is_none() {
@@ -317,7 +318,7 @@ impl Trial {
     /// The conversation's value of `expectations`: all that were evaluated hold, and none was left unreached.
     fn expectations(&mut self) {
         let linked = Arc::clone(&self.linked);
-        let Some(scorer) = linked.program.scorers.iter().find(|scorer| scorer.graph.is_none()) else { return };
+        let Some(scorer) = linked.program.scorer(EXPECTATIONS) else { return };
         let evaluated: Vec<Verdict> =
             self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
         let verdict = if self.ending.is_some_and(Ending::is_void) {
@@ -330,6 +331,24 @@ impl Trial {
             reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, &evaluated)
         };
         self.scores.push(whole(scorer, verdict));
+    }
+
+    /// The conversation's value of each checkpoint: its verdicts joined like those of turns.
+    fn checkpoints(&mut self) {
+        let linked = Arc::clone(&self.linked);
+        for scorer in linked.program.scorers.iter().filter(|s| s.graph.is_none() && &*s.name != EXPECTATIONS) {
+            let given: Vec<Verdict> =
+                self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
+            let verdict = if self.ending.is_some_and(Ending::is_void) {
+                Verdict::without_value(verdict::Outcome::Void, self.fault.clone().unwrap_or_default())
+            } else if given.is_empty() {
+                Verdict::without_value(verdict::Outcome::NotApplicable, "the checkpoint was not reached")
+            } else {
+                let over = scorer.over.unwrap_or_else(|| Reducer::default_of(&scorer.scale));
+                reduce::reduce(over, &scorer.scale, scorer.pass, &given)
+            };
+            self.scores.push(whole(scorer, verdict));
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::expr::Expr;
 use crate::lines::Line;
 use crate::node::{Bound, Node, Said, Unit, View};
 use crate::schema::Schema;
+use crate::value::Value;
 
 pub(super) fn node(node: &Node, line: &mut Line) {
     match node {
@@ -11,7 +12,7 @@ pub(super) fn node(node: &Node, line: &mut Line) {
             line.pair("author", author);
             append(audience.as_deref(), said, line);
         }
-        Node::Generate { role, view: shown, schema: wanted, tools, into } => {
+        Node::Generate { role, view: shown, schema: wanted, tools, timeout_s, into } => {
             line.pair("role", role);
             view(shown, line);
             if let Some(wanted) = wanted {
@@ -19,6 +20,9 @@ pub(super) fn node(node: &Node, line: &mut Line) {
             }
             if *tools {
                 line.word("tools");
+            }
+            if let Some(timeout_s) = timeout_s {
+                line.pair_word("timeout_s", timeout_s);
             }
             line.pair("into", into);
         }
@@ -78,7 +82,14 @@ fn append(audience: Option<&str>, said: &Said, line: &mut Line) {
     }
     match said {
         Said::Template(template) => line.pair("say", &template.source),
+        Said::AnyOf(choices) => {
+            let pairs = choices.iter().map(|(text, weight)| {
+                Value::map([("say", Value::Str(text.source.clone())), ("weight", Value::Int(i64::from(*weight)))])
+            });
+            line.pair_value("any_of", &Value::list(pairs.collect()))
+        }
         Said::Text(expr) => line.pair("text", &expr.to_string()),
+        Said::History(expr) => line.pair("history", &expr.to_string()),
         Said::Reply(slot) => line.pair("reply", slot),
     };
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Violation;
+use crate::graph::Graph;
 use crate::node::Node;
-use crate::program::{EXPECTATIONS, Player, Program};
+use crate::program::{EXPECTATIONS, Player, Program, ToolAnswer};
 use crate::schema::Schema;
 use crate::span::Origin;
 use crate::typing::Names;
@@ -63,13 +64,15 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
         }
     }
     for tool in &program.tools {
-        if program.role(&tool.role).is_none() {
-            missing(format!("the tool `{}` is answered by the role `{}`, which is not there", tool.name, tool.role));
+        if let ToolAnswer::Role(role) = &tool.answer
+            && program.role(role).is_none()
+        {
+            missing(format!("the tool `{}` is answered by the role `{role}`, which is not there", tool.name));
         }
     }
     for scorer in &program.scorers {
-        if scorer.graph.is_none() && &*scorer.name != EXPECTATIONS {
-            missing(format!("the scorer `{}` has no graph", scorer.name));
+        if scorer.graph.is_none() && &*scorer.name != EXPECTATIONS && !scored_on_the_way(program, &scorer.name) {
+            missing(format!("the scorer `{}` has no graph, and no solve graph scores it", scorer.name));
         }
     }
     for role in &program.roles {
@@ -98,4 +101,10 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
         }
     }
     found
+}
+
+/// Whether a solve graph gives verdicts of the scorer: a checkpoint.
+fn scored_on_the_way(program: &Program, name: &str) -> bool {
+    let mut nodes = program.solves.iter().flat_map(Graph::nodes);
+    nodes.any(|(_, placed)| matches!(&placed.node, Node::Score { scorer, .. } if **scorer == *name))
 }

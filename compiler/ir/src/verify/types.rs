@@ -3,6 +3,7 @@
 use super::{Found, Violation};
 use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
+use crate::message::Message;
 use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Player, Program, node_templates};
 use crate::schema::Schema;
@@ -14,6 +15,9 @@ use crate::typing::{self, Names, TypeError};
 /// The names of a graph: the program's and its slots.
 pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
     let mut names = program.names();
+    for field in &graph.fields {
+        names.insert(field.name.clone(), field.ty.clone());
+    }
     for slot in &graph.slots {
         names.insert(slot.name.clone(), slot.ty.clone());
     }
@@ -119,6 +123,12 @@ impl Checker<'_, '_> {
     fn node(&mut self, node: &Node) {
         match node {
             Node::Append { said: Said::Text(expr), .. } => self.expr_of(expr, &Type::Str),
+            Node::Append { said: Said::History(expr), .. } => {
+                let item = self.item_of(expr);
+                if !Message::is_of(&item) {
+                    self.found.at(self.id, format!("`{expr}` is a list of {item}; messages are needed"));
+                }
+            }
             Node::Append { said: Said::Reply(slot), .. } => self.reads(slot, &Type::Reply),
             Node::Append { .. } | Node::Exit { .. } => {}
             Node::Generate { view, into, .. } => {

@@ -1,0 +1,100 @@
+//! Tools: their rules are expressions over the parameters and the state.
+
+use std::sync::Arc;
+
+use aigo_ir::expr::Expr;
+use aigo_ir::program::{Parameter, Tool, ToolAnswer, ToolRules};
+use aigo_ir::ty::Type;
+use aigo_ir::verify;
+
+use super::Checker;
+use crate::ast::{self, Leaf, Returns};
+use crate::catalog;
+
+impl Checker<'_> {
+    pub(super) fn tool(&mut self, tool: &ast::Tool) -> Tool {
+        let before = self.names.clone();
+        for param in &tool.params {
+            if before.get(&param.name.value).is_some() {
+                let message = format!("the parameter `{}` hides what is in scope already", param.name.value);
+                self.found.push(catalog::NAME_TWICE.at(param.name.span, message).help("choose another name"));
+            }
+            self.names.insert(param.name.value.as_str(), param.ty.clone());
+        }
+        let require = tool.require.as_ref().and_then(|leaf| self.condition(leaf));
+        let set = tool.set.iter().filter_map(|(path, value)| self.change(path, value)).collect();
+        let returns = tool.returns.as_ref().and_then(|returns| self.returns(returns));
+        self.names = before;
+        let fail = tool.fail.as_ref().map(|(on_call, error)| (*on_call, error.as_str().into()));
+        let params = tool.params.iter().map(|param| Parameter {
+            name: param.name.value.as_str().into(),
+            ty: param.ty.clone(),
+            default: param.default.as_ref().map(|default| default.value.clone()),
+        });
+        Tool {
+            name: tool.name.value.as_str().into(),
+            description: tool.description.as_deref().unwrap_or_default().into(),
+            params: params.collect(),
+            answer: ToolAnswer::Rules(Box::new(ToolRules { require, set, returns, fail, ends: tool.ends })),
+        }
+    }
+
+    /// A path of the state, and what becomes of it. The path is written without `state.` before it.
+    fn change(&mut self, path: &Leaf, value: &Leaf) -> Option<(Expr, Expr)> {
+        if self.names.get("state").is_none() {
+            let message = "`set` changes the state, and the task has none";
+            let help = "add it: `world: {state: {…}}`";
+            self.found.push(catalog::UNKNOWN_NAME.at(path.span, message).help(help));
+            return None;
+        }
+        let (to, ty) = self.path(path)?;
+        let (value_expr, given) = self.expr(value)?;
+        if !given.fits(&ty) {
+            let message = format!("`{}` of the state is of type {ty}, and this is {given}", path.text);
+            self.found.push(catalog::WRONG_TYPE.at(value.span, message).help("set it to a value of that type"));
+            return None;
+        }
+        Some((to, value_expr))
+    }
+
+    /// A path of the state: `orders[order].seats`.
+    pub(super) fn path(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
+        const ROOT: &str = "state.";
+        let full = format!("{ROOT}{}", leaf.text);
+        let shift = |range: std::ops::Range<usize>| {
+            range.start.saturating_sub(ROOT.len())..range.end.saturating_sub(ROOT.len())
+        };
+        let expr = match aigo_ir::expr_parse::parse(&full) {
+            Ok(expr) if verify::is_path_of_state(&expr) => expr,
+            Ok(_) => {
+                let message = format!("`{}` is no path of the state", leaf.text);
+                let help = "write a path such as `orders[order].seats`";
+                self.found.push(catalog::BAD_EXPRESSION.at(leaf.span, message).help(help));
+                return None;
+            }
+            Err(error) => {
+                let at = leaf.locate(self.sources, shift(error.range));
+                let message = format!("the path cannot be read: {}", error.message);
+                self.found.push(catalog::BAD_EXPRESSION.at(at, message).maybe_help(error.help));
+                return None;
+            }
+        };
+        let mut errors = Vec::new();
+        let ty = aigo_ir::typing::check(&expr, &self.names, &mut errors);
+        let failed = !errors.is_empty();
+        errors.iter_mut().for_each(|error| error.range = shift(error.range.clone()));
+        self.report(leaf, errors);
+        (!failed).then_some((expr, ty))
+    }
+
+    fn returns(&mut self, returns: &Returns) -> Option<Expr> {
+        Some(match returns {
+            Returns::Leaf(leaf) => self.expr(leaf)?.0,
+            Returns::List(items) => Expr::list(items.iter().map(|item| self.returns(item)).collect::<Option<_>>()?),
+            Returns::Map(pairs) => {
+                let pairs = pairs.iter().map(|(key, item)| Some((Arc::from(key.as_str()), self.returns(item)?)));
+                Expr::map(pairs.collect::<Option<Vec<_>>>()?)
+            }
+        })
+    }
+}

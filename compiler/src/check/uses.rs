@@ -1,0 +1,208 @@
+//! What definitions are given.
+
+use aigo_ir::diagnostic;
+use aigo_ir::expr::{Expr, Kind, Operator};
+use aigo_ir::expr_parse;
+use aigo_ir::span::Spanned;
+use aigo_ir::template;
+use aigo_ir::ty::Type;
+use aigo_ir::typing;
+use aigo_ir::value::Value;
+
+use super::Checker;
+use crate::ast::{self, Argument, Leaf, Tree};
+use crate::catalog;
+use crate::define::Parameter;
+use crate::typed::Binding;
+
+impl Checker<'_> {
+    /// What each parameter is bound to.
+    pub(super) fn arguments(
+        &mut self,
+        name: &Spanned<String>,
+        params: &[Parameter],
+        with: &[Argument],
+    ) -> Vec<Binding> {
+        for argument in with {
+            if !params.iter().any(|param| param.name.value == argument.name.value) {
+                let message = format!("`{}` takes no `{}`", name.value, argument.name.value);
+                let known: Vec<&str> = params.iter().map(|param| param.name.value.as_str()).collect();
+                let mut found = catalog::BAD_ARGUMENT.at(argument.name.span, message);
+                found = match diagnostic::nearest(&argument.name.value, known.iter().copied()) {
+                    Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+                        format!("write `{near}`"),
+                        argument.name.span,
+                        near,
+                    ),
+                    None if known.is_empty() => found.help("it takes nothing: remove it"),
+                    None => found.maybe_help(diagnostic::suggest(&argument.name.value, known)),
+                };
+                self.found.push(found);
+            }
+        }
+        params.iter().filter_map(|param| self.bound_to(name, param, with)).collect()
+    }
+
+    fn bound_to(&mut self, name: &Spanned<String>, param: &Parameter, with: &[Argument]) -> Option<Binding> {
+        let given = with.iter().find(|argument| argument.name.value == param.name.value);
+        let Some(argument) = given else {
+            let Some(default) = &param.default else {
+                // A misspelt argument was surely meant for one that is missing.
+                let misspelt = with
+                    .iter()
+                    .any(|argument| diagnostic::nearest(&argument.name.value, [param.name.value.as_str()]).is_some());
+                if !misspelt {
+                    let message = format!("`{}` needs `{}`, {}", name.value, param.name.value, param.ty);
+                    let help = format!("add it: `with: {{{}: …}}`", param.name.value);
+                    let found = catalog::BAD_ARGUMENT.at(name.span, message);
+                    self.found.push(found.related(param.name.span, "the parameter").help(help));
+                }
+                return None;
+            };
+            return Some((param.slot.clone(), param.ty.clone(), Expr::literal(default.clone())));
+        };
+        let (expr, ty) = self.tree(&argument.value)?;
+        if !ty.fits(&param.ty) {
+            let message =
+                format!("`{}` of `{}` is of type {}, and this is {ty}", param.name.value, name.value, param.ty);
+            let found = catalog::WRONG_TYPE.at(argument.value.span(), message);
+            self.found.push(found.related(param.name.span, "the parameter").help("give it a value of that type"));
+            return None;
+        }
+        Some((param.slot.clone(), param.ty.clone(), expr))
+    }
+
+    /// A value whose texts may be templates, as an expression.
+    pub(super) fn tree(&mut self, tree: &Tree) -> Option<(Expr, Type)> {
+        Some(match tree {
+            Tree::Text(leaf) => self.filled(leaf)?,
+            Tree::Plain(value, _) => (Expr::literal(value.clone()), Type::of(value)),
+            Tree::List(items, _) => {
+                let items: Vec<(Expr, Type)> = items.iter().map(|item| self.tree(item)).collect::<Option<_>>()?;
+                let (items, types): (Vec<Expr>, Vec<Type>) = items.into_iter().unzip();
+                let item = types.into_iter().reduce(|a, b| a.join(&b)).unwrap_or(Type::Any);
+                (Expr::list(items), Type::List(Box::new(item)))
+            }
+            Tree::Map(pairs, _) => {
+                let mut exprs = Vec::new();
+                let mut types = Vec::new();
+                for (key, value) in pairs {
+                    let (expr, ty) = self.tree(value)?;
+                    exprs.push((key.as_str().into(), expr));
+                    types.push((key.as_str().into(), ty));
+                }
+                (Expr::map(exprs), Type::Record(types))
+            }
+        })
+    }
+
+    /// A text that may be a template, as an expression: `{{ x }}` alone is the value itself.
+    fn filled(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
+        if template::is_literal(&leaf.text) {
+            return Some((Expr::literal(leaf.text.as_str()), Type::Str));
+        }
+        self.template_as_expression(leaf)
+    }
+
+    fn template_as_expression(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
+        let mut parts: Vec<Expr> = Vec::new();
+        let (mut rest, mut at) = (leaf.text.as_str(), 0);
+        while let Some(open) = rest.find("{{") {
+            let before = rest.get(..open)?;
+            let close = rest.find("}}")?;
+            let inner = rest.get(open + 2..close)?;
+            if !before.is_empty() {
+                parts.push(Expr::literal(before));
+            }
+            match expr_parse::parse(inner) {
+                Ok(expr) => parts.push(expr),
+                Err(error) => {
+                    let range = error.range.start + at + open + 2..error.range.end + at + open + 2;
+                    let message = format!("the template cannot be read: {}", error.message);
+                    let place = leaf.locate(self.sources, range);
+                    self.found.push(catalog::BAD_TEMPLATE.at(place, message).maybe_help(error.help));
+                    return None;
+                }
+            }
+            at += close + 2;
+            rest = rest.get(close + 2..)?;
+        }
+        if !rest.is_empty() {
+            parts.push(Expr::literal(rest));
+        }
+        let joined =
+            parts.into_iter().reduce(|a, b| Expr::new(Kind::Arithmetic(Operator::Concat, Box::new(a), Box::new(b))))?;
+        let mut errors = Vec::new();
+        let ty = typing::check(&joined, &self.names, &mut errors);
+        self.report(leaf, errors);
+        Some((self.renamed(joined), ty))
+    }
+
+    /// Reports a name that no definition has.
+    pub(super) fn unknown_definition<'n>(
+        &mut self,
+        name: &Spanned<String>,
+        kind: &str,
+        known: impl Iterator<Item = &'n String>,
+    ) {
+        if self.scope.damaged {
+            return;
+        }
+        let known: Vec<&str> = known.map(String::as_str).collect();
+        let mut found = catalog::UNKNOWN_DEFINITION
+            .at(name.span, format!("there is no {kind} `{}`: no definition has that name", name.value));
+        found = match diagnostic::nearest(&name.value, known.iter().copied()) {
+            Some(near) => found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), name.span, near),
+            None if known.is_empty() => found.help("define it under `define`, or import the file that does"),
+            None => found.maybe_help(diagnostic::suggest(&name.value, known)),
+        };
+        self.found.push(found);
+    }
+
+    /// The text of a persona: a name of one that is defined stands for its text.
+    pub(super) fn persona(&mut self, leaf: &Leaf) -> crate::typed::Persona {
+        use crate::typed::Persona;
+        let personas = &self.scope.personas;
+        if personas.is_empty() {
+            return Persona::Text(self.template(leaf));
+        }
+        if template::is_literal(&leaf.text) {
+            if let Some(persona) = personas.get(leaf.text.trim()) {
+                let text = persona.text.clone();
+                return Persona::Text(self.template(&text));
+            }
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let near = diagnostic::nearest(leaf.text.trim(), personas.keys().map(String::as_str));
+            if leaf.text.trim().chars().all(word)
+                && let Some(near) = near
+            {
+                let message = format!("there is no persona `{}`", leaf.text.trim());
+                let found = catalog::UNKNOWN_DEFINITION.at(leaf.span, message);
+                let near_fix = format!("write `{near}`");
+                self.found.push(found.help(format!("did you mean `{near}`?")).fix(near_fix, leaf.span, near));
+            }
+            return Persona::Text(self.template(leaf));
+        }
+        match self.template_as_expression(leaf) {
+            Some((expr, Type::Str | Type::Any)) => {
+                let texts = personas.iter().map(|(name, persona)| {
+                    (name.as_str().into(), Expr::literal(Value::str(persona.text.text.as_str())))
+                });
+                let found = Expr::new(Kind::Item(Box::new(Expr::map(texts.collect())), Box::new(expr.clone())));
+                Persona::Named(Expr::call(aigo_ir::expr::Function::Default, vec![found, expr]))
+            }
+            _ => Persona::Text(self.template(leaf)),
+        }
+    }
+
+    /// A `use` as a step.
+    pub(super) fn used(&mut self, used: &ast::Use) -> Option<crate::typed::Verb> {
+        let scope = self.scope;
+        let Some(defined) = scope.solvers.get(&used.name.value) else {
+            self.unknown_definition(&used.name, "list of steps", scope.solvers.keys());
+            return None;
+        };
+        let arguments = self.arguments(&used.name, &defined.params, &used.with);
+        Some(crate::typed::Verb::Use { arguments, steps: std::sync::Arc::clone(&defined.steps) })
+    }
+}

@@ -1,0 +1,252 @@
+//! Definitions: checked once where they are written, with the types that their parameters declare. A definition reads its
+//! parameters, what its own steps bind and the names that are always there; so what is wrong with it does not depend on who
+//! uses it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use aigo_ir::diagnostic::Diagnostics;
+use aigo_ir::span::{SourceMap, Span, Spanned};
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
+
+use crate::ast::{self, Define, Definition, Param};
+use crate::catalog;
+use crate::check::Checker;
+use crate::resolve::{self, Asked, Checkpoint};
+use crate::typed;
+
+/// What can be used by name.
+#[derive(Clone, Default)]
+pub(crate) struct Scope {
+    pub(crate) solvers: BTreeMap<String, Arc<Solvers>>,
+    pub(crate) scorers: BTreeMap<String, Arc<DefinedScorer>>,
+    pub(crate) personas: BTreeMap<String, Arc<ast::Persona>>,
+    /// Whether something that was defined could not be read: then a name that is not here may be right.
+    pub(crate) damaged: bool,
+}
+
+/// A defined list of steps.
+pub(crate) struct Solvers {
+    pub(crate) name: Spanned<String>,
+    pub(crate) params: Vec<Parameter>,
+    pub(crate) steps: Arc<[typed::Step]>,
+    /// The roles that its steps ask.
+    pub(crate) asks: Vec<Asked>,
+    pub(crate) expects: bool,
+    pub(crate) checkpoints: Vec<Checkpoint>,
+}
+
+/// A defined scorer.
+pub(crate) struct DefinedScorer {
+    pub(crate) name: Spanned<String>,
+    pub(crate) params: Vec<Parameter>,
+    /// As it was written, for what is asked of it before types.
+    pub(crate) written: ast::Scorer,
+    /// Read and typed.
+    pub(crate) scorer: typed::Scorer,
+}
+
+/// A parameter and the slot that it is bound to.
+#[derive(Clone)]
+pub(crate) struct Parameter {
+    pub(crate) name: Spanned<String>,
+    pub(crate) slot: Arc<str>,
+    pub(crate) ty: Type,
+    pub(crate) default: Option<Value>,
+}
+
+impl Scope {
+    /// What several files define, together.
+    pub(crate) fn of<'s>(scopes: impl Iterator<Item = &'s Self>) -> Self {
+        let mut all = Self::default();
+        scopes.for_each(|scope| all.add(scope));
+        all
+    }
+
+    /// Adds what another file defines. A name that is known stays what it is.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (name, one) in &other.solvers {
+            self.solvers.entry(name.clone()).or_insert_with(|| Arc::clone(one));
+        }
+        for (name, one) in &other.scorers {
+            self.scorers.entry(name.clone()).or_insert_with(|| Arc::clone(one));
+        }
+        for (name, one) in &other.personas {
+            self.personas.entry(name.clone()).or_insert_with(|| Arc::clone(one));
+        }
+        self.damaged |= other.damaged;
+    }
+
+    /// The names that another scope has too: of what kind, the name, its place there and here.
+    pub(crate) fn clashes(&self, other: &Self) -> Vec<(&'static str, String, Span, Span)> {
+        let mut found = Vec::new();
+        for (name, one) in &other.solvers {
+            let known = self.solvers.get(name).filter(|known| known.name.span != one.name.span);
+            found.extend(known.map(|known| ("the solver", name.clone(), one.name.span, known.name.span)));
+        }
+        for (name, one) in &other.scorers {
+            let known = self.scorers.get(name).filter(|known| known.name.span != one.name.span);
+            found.extend(known.map(|known| ("the scorer", name.clone(), one.name.span, known.name.span)));
+        }
+        for (name, one) in &other.personas {
+            let known = self.personas.get(name).filter(|known| known.name.span != one.name.span);
+            found.extend(known.map(|known| ("the persona", name.clone(), one.name.span, known.name.span)));
+        }
+        found
+    }
+}
+
+/// Checks the definitions of a file, whose path names their slots. `scope` is what its imports bring.
+pub(crate) fn check(
+    define: &Define,
+    path: &str,
+    scope: &Scope,
+    damaged: bool,
+    sources: &SourceMap,
+    found: &mut Diagnostics,
+) -> Scope {
+    let mut work = Work { path, sources, found, all: scope.clone(), own: Scope { damaged, ..Scope::default() } };
+    work.all.damaged |= damaged;
+    for persona in &define.personas {
+        work.persona(persona);
+    }
+    for definition in order(&define.solvers, |body, names| resolve::uses_of_steps(body, names), work.found) {
+        work.solvers(definition);
+    }
+    for definition in order(&define.scorers, |_, _| {}, work.found) {
+        work.scorer(definition);
+    }
+    let own = work.own;
+    crate::library::clashes(scope, &own, found);
+    own
+}
+
+/// The definitions so that each stands behind those that it uses. Those that use themselves are reported and left out.
+fn order<'d, T>(
+    definitions: &'d [Definition<T>],
+    uses: impl Fn(&'d T, &mut Vec<&'d Spanned<String>>),
+    found: &mut Diagnostics,
+) -> Vec<&'d Definition<T>> {
+    let used: Vec<Vec<&Spanned<String>>> = definitions
+        .iter()
+        .map(|definition| {
+            let mut names = Vec::new();
+            uses(&definition.body, &mut names);
+            names
+        })
+        .collect();
+    let at = |name: &str| definitions.iter().position(|definition| definition.name.value == name);
+    let (mut done, mut order): (BTreeSet<usize>, Vec<&Definition<T>>) = (BTreeSet::new(), Vec::new());
+    loop {
+        let ready = |n: &usize| {
+            let others = used.get(*n).into_iter().flatten().filter_map(|name| at(&name.value));
+            !done.contains(n) && others.into_iter().all(|other| done.contains(&other))
+        };
+        let next: Vec<usize> = (0..definitions.len()).filter(ready).collect();
+        if next.is_empty() {
+            break;
+        }
+        order.extend(next.iter().filter_map(|n| definitions.get(*n)));
+        done.extend(next);
+    }
+    for (n, definition) in definitions.iter().enumerate().filter(|(n, _)| !done.contains(n)) {
+        let cyclic = used.get(n).into_iter().flatten().find(|name| at(&name.value).is_some_and(|n| !done.contains(&n)));
+        if let Some(name) = cyclic.filter(|name| comes_back(n, at(&name.value), &used, &at)) {
+            let message =
+                format!("`{}` uses itself: definitions are put in place, and this never ends", definition.name.value);
+            let help = "repeat steps with `loop` or `for_each`";
+            let diagnostic = catalog::RECURSION.at(name.span, message).related(definition.name.span, "defined here");
+            found.push(diagnostic.help(help));
+        }
+    }
+    order
+}
+
+/// Whether one leads back to the other.
+fn comes_back(
+    target: usize,
+    from: Option<usize>,
+    used: &[Vec<&Spanned<String>>],
+    at: &impl Fn(&str) -> Option<usize>,
+) -> bool {
+    let (mut seen, mut ways) = (BTreeSet::new(), Vec::from_iter(from));
+    while let Some(n) = ways.pop() {
+        if n == target {
+            return true;
+        }
+        if seen.insert(n) {
+            ways.extend(used.get(n).into_iter().flatten().filter_map(|name| at(&name.value)));
+        }
+    }
+    false
+}
+
+struct Work<'w> {
+    path: &'w str,
+    sources: &'w SourceMap,
+    found: &'w mut Diagnostics,
+    /// What can be used so far.
+    all: Scope,
+    own: Scope,
+}
+
+impl Work<'_> {
+    /// What slots of a definition begin with: no name of a task begins so, and no other definition's slots.
+    fn prefix(&self, name: &str) -> String {
+        let path: String = self.path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        format!("_{path}{}{name}_", if path.is_empty() { "" } else { "_" })
+    }
+
+    fn persona(&mut self, persona: &ast::Persona) {
+        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, String::new(), &[]);
+        checker.template(&persona.text);
+        let persona = Arc::new(persona.clone());
+        self.all.personas.insert(persona.name.value.clone(), Arc::clone(&persona));
+        self.own.personas.insert(persona.name.value.clone(), persona);
+    }
+
+    fn solvers(&mut self, definition: &Definition<Vec<ast::Step>>) {
+        let prefix = self.prefix(&definition.name.value);
+        let params = parameters(&definition.params, &prefix);
+        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params);
+        let steps = checker.steps(&definition.body).into();
+        let mut walk = resolve::Walk::new(&self.all);
+        walk.steps(&definition.body);
+        let solvers = Arc::new(Solvers {
+            name: definition.name.clone(),
+            params,
+            steps,
+            asks: walk.asks,
+            expects: walk.expects,
+            checkpoints: walk.checkpoints,
+        });
+        self.all.solvers.insert(solvers.name.value.clone(), Arc::clone(&solvers));
+        self.own.solvers.insert(solvers.name.value.clone(), solvers);
+    }
+
+    fn scorer(&mut self, definition: &Definition<Option<ast::Scorer>>) {
+        let Some(written) = &definition.body else {
+            self.own.damaged = true;
+            return;
+        };
+        let prefix = self.prefix(&definition.name.value);
+        let params = parameters(&definition.params, &prefix);
+        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params);
+        let scorer = checker.scorer(written);
+        let defined =
+            Arc::new(DefinedScorer { name: definition.name.clone(), params, written: written.clone(), scorer });
+        self.all.scorers.insert(defined.name.value.clone(), Arc::clone(&defined));
+        self.own.scorers.insert(defined.name.value.clone(), defined);
+    }
+}
+
+fn parameters(params: &[Param], prefix: &str) -> Vec<Parameter> {
+    let one = |param: &Param| Parameter {
+        name: param.name.clone(),
+        slot: format!("{prefix}{}", param.name.value).into(),
+        ty: param.ty.clone(),
+        default: param.default.as_ref().map(|default| default.value.clone()),
+    };
+    params.iter().map(one).collect()
+}

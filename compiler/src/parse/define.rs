@@ -1,0 +1,177 @@
+//! Definitions, and what uses them.
+
+use aigo_ir::span::{Span, Spanned};
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
+use aigo_source::{Kind as NodeKind, NodeRef};
+
+use super::{Fields, Reader};
+use crate::ast::{Argument, Define, Definition, Param, Persona, Scorer, Step, Tree, Use};
+use crate::catalog;
+use crate::shape;
+
+impl Reader<'_> {
+    /// `import`: one path, or a list of them.
+    pub(super) fn imports(&mut self, node: NodeRef<'_>) -> Vec<Spanned<String>> {
+        if node.as_str().is_some() {
+            return self.text(node, "import").into_iter().collect();
+        }
+        self.items(node, "import", "paths").into_iter().filter_map(|item| self.text(item, "import")).collect()
+    }
+
+    /// `define`
+    pub(super) fn define(&mut self, node: NodeRef<'_>) -> Define {
+        let mut define = Define::default();
+        let Some(fields) = self.map(node, &shape::DEFINE) else { return define };
+        if let Some(node) = fields.get("solvers") {
+            define.solvers = self.definitions(node, "solvers", |reader, name, node| reader.defined_solvers(name, node));
+        }
+        if let Some(node) = fields.get("scorers") {
+            define.scorers = self.definitions(node, "scorers", |reader, name, node| reader.defined_scorer(name, node));
+        }
+        if let Some(node) = fields.get("personas") {
+            define.personas = self.definitions(node, "personas", |reader, name, node| reader.persona(name, node));
+        }
+        define
+    }
+
+    fn definitions<T>(
+        &mut self,
+        node: NodeRef<'_>,
+        what: &str,
+        mut one: impl FnMut(&mut Self, Spanned<String>, NodeRef<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        if !matches!(node.kind(), NodeKind::Map(_)) {
+            self.wrong_kind(node, &format!("`{what}`"), &format!("a map of names to {what}"));
+        }
+        let mut found = Vec::new();
+        for entry in node.entries() {
+            let Some(name) = self.name(entry.key_node, "the name of a definition") else { continue };
+            if !entry.value.is_error() {
+                found.extend(one(self, name, entry.value));
+            }
+        }
+        found
+    }
+
+    fn defined_solvers(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Definition<Vec<Step>>> {
+        // A bare list needs nothing.
+        if matches!(node.kind(), NodeKind::List(_)) {
+            return Some(Definition { name, params: Vec::new(), body: self.steps(node, "solvers") });
+        }
+        let fields = self.map(node, &shape::DEFINED_SOLVERS)?;
+        let params = fields.get("params").map(|node| self.params(node)).unwrap_or_default();
+        let body = self.required(&fields, "solvers").map(|node| self.steps(node, "solvers"));
+        Some(Definition { name, params, body: body.unwrap_or_default() })
+    }
+
+    fn defined_scorer(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Definition<Option<Scorer>>> {
+        let params = node.get("params").filter(|node| !node.is_error()).map(|node| self.params(node));
+        let body = self.scorer_called(node, &name);
+        Some(Definition { name, params: params.unwrap_or_default(), body })
+    }
+
+    fn persona(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Persona> {
+        if node.as_str().is_some() {
+            return Some(Persona { name, text: self.leaf(node, "text")?, probes: Vec::new() });
+        }
+        let fields = self.map(node, &shape::PERSONA)?;
+        let text = self.required(&fields, "text").and_then(|node| self.leaf(node, "text"));
+        if let Some(node) = fields.get("must") {
+            for item in self.items(node, "must", "texts") {
+                self.text(item, "must");
+            }
+        }
+        let probes = fields.get("probes").map(|node| self.names(node, "probes")).unwrap_or_default();
+        Some(Persona { name, text: text?, probes })
+    }
+
+    /// A list of names.
+    pub(super) fn names(&mut self, node: NodeRef<'_>, what: &str) -> Vec<Spanned<String>> {
+        if node.as_str().is_some() {
+            return self.name(node, what).into_iter().collect();
+        }
+        self.items(node, what, "names").into_iter().filter_map(|item| self.name(item, what)).collect()
+    }
+
+    /// `params`: names and their types, `NAME: TYPE` or `NAME: {type, default}`.
+    pub(super) fn params(&mut self, node: NodeRef<'_>) -> Vec<Param> {
+        if !matches!(node.kind(), NodeKind::Map(_)) {
+            self.wrong_kind(node, "`params`", "a map of names to types");
+        }
+        let mut params = Vec::new();
+        for entry in node.entries() {
+            let Some(name) = self.name(entry.key_node, "the name of a parameter") else { continue };
+            if entry.value.as_str().is_some() {
+                params.extend(self.type_of(entry.value).map(|ty| Param { name, ty, default: None }));
+            } else if let Some(fields) = self.map(entry.value, &shape::PARAM) {
+                let ty = self.required(&fields, "type").and_then(|node| self.type_of(node));
+                let default = fields.get("default").and_then(|node| {
+                    let value = self.value(node)?;
+                    Some(Spanned::new(value, node.site()))
+                });
+                let Some(ty) = ty else { continue };
+                if let Some(default) = &default
+                    && !Type::of(&default.value).fits(&ty)
+                {
+                    let message = format!(
+                        "the default of `{}` is {}, and its type is {ty}",
+                        name.value,
+                        Type::of(&default.value)
+                    );
+                    self.report(catalog::WRONG_TYPE.at(default.span, message).help("write one that fits the type"));
+                }
+                params.push(Param { name, ty, default });
+            }
+        }
+        params
+    }
+
+    /// A type, as expressions name it.
+    pub(super) fn type_of(&mut self, node: NodeRef<'_>) -> Option<Type> {
+        let text = self.text(node, "type")?;
+        let found = Type::parse(&text.value);
+        if found.is_none() {
+            let message = format!("`{}` is no type", text.value);
+            let known = ["string", "integer", "number", "boolean", "any", "list<string>"];
+            let help = aigo_ir::diagnostic::suggest(&text.value, known);
+            self.report(catalog::BAD_VALUE.at(text.span, message).maybe_help(help));
+        }
+        found
+    }
+
+    /// `use` and the `with` beside it.
+    pub(super) fn usage(&mut self, value: NodeRef<'_>, fields: &Fields<'_>) -> Option<Use> {
+        let name = self.name(value, "use")?;
+        let with = fields.get("with").map(|node| self.arguments(node)).unwrap_or_default();
+        Some(Use { name, with })
+    }
+
+    /// `with`: values whose texts may be templates.
+    pub(super) fn arguments(&mut self, node: NodeRef<'_>) -> Vec<Argument> {
+        if !matches!(node.kind(), NodeKind::Map(_)) {
+            self.wrong_kind(node, "`with`", "a map of parameters to values");
+        }
+        let mut arguments = Vec::new();
+        for entry in node.entries() {
+            let Some(name) = self.name(entry.key_node, "the name of a parameter") else { continue };
+            arguments.extend(self.tree(entry.value).map(|value| Argument { name, value }));
+        }
+        arguments
+    }
+
+    /// A value whose texts may be templates.
+    pub(super) fn tree(&mut self, node: NodeRef<'_>) -> Option<Tree> {
+        let site: Span = node.site();
+        Some(match node.kind() {
+            NodeKind::List(items) => Tree::List(items.filter_map(|item| self.tree(item)).collect(), site),
+            NodeKind::Map(entries) => {
+                let pairs = entries.filter_map(|entry| Some((entry.key.value.to_owned(), self.tree(entry.value)?)));
+                Tree::Map(pairs.collect(), site)
+            }
+            _ if node.is_error() => return None,
+            _ if node.as_str().is_some() => Tree::Text(self.leaf(node, "text")?),
+            _ => Tree::Plain(node.value().unwrap_or(Value::Null), site),
+        })
+    }
+}
