@@ -32,7 +32,8 @@ fn every_block_says_what_it_is() {
 fn every_task_and_fragment_compiles_without_findings() {
     let (mut count, mut failed) = (0, Vec::new());
     for page in pages() {
-        for block in page.blocks.iter().filter(|block| block.is("yaml") && !block.says("fails")) {
+        let tasks = page.blocks.iter().filter(|block| block.is("yaml") && !block.says("fails") && !block.is_file());
+        for block in tasks {
             let kind = block.words.iter().skip(1).find(|word| *word != "fixed").map_or("task", String::as_str);
             let task = surroundings::task(kind, &block.text);
             let found = surroundings::findings(&task, &page);

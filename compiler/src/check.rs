@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::Expr;
-use aigo_ir::program::Field;
+use aigo_ir::program::{self, Field};
 use aigo_ir::span::{Origin, SourceMap, Spanned};
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
@@ -81,9 +81,18 @@ pub(crate) fn check(
         roles,
         solves,
         expects: resolved.expects,
+        personas: scope.personas.values().map(|persona| personas_of(persona)).collect(),
         checkpoints,
         scorers,
         gates: resolved.gates.clone(),
+    }
+}
+
+fn personas_of(persona: &ast::Persona) -> program::Persona {
+    program::Persona {
+        name: persona.name.value.as_str().into(),
+        must: persona.must.iter().map(|text| text.as_str().into()).collect(),
+        probes: persona.probes.iter().map(|name| name.value.as_str().into()).collect(),
     }
 }
 

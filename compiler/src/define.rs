@@ -117,7 +117,9 @@ pub(crate) fn check(
     for definition in order(&define.scorers, |_, _| {}, work.found) {
         work.scorer(definition);
     }
-    let own = work.own;
+    let mut own = work.own;
+    // Those that could not be put in order have been reported, and what uses them is not.
+    own.damaged |= own.solvers.len() < define.solvers.len();
     crate::library::clashes(scope, &own, found);
     own
 }

@@ -19,6 +19,7 @@ mod parse;
 mod resolve;
 pub mod shape;
 mod sources;
+mod suites;
 mod typed;
 
 pub use dataset::{Dataset, Row};
@@ -46,10 +47,23 @@ pub const SCENARIO: &str = "scenario/";
 pub struct Compiled {
     /// The program and its samples; none where there is an error.
     pub program: Option<(Program, Dataset)>,
+    /// The named parts of the samples.
+    pub suites: Vec<Suite>,
     /// Every finding, in the order of the text, each once.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that the findings point into.
     pub sources: SourceMap,
+}
+
+/// A named part of the samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// The tags that are selected, as they were written; all samples where none are.
+    pub select: Option<String>,
+    /// How many samples, and the fields over whose values they are spread.
+    pub subset: Option<(u32, Vec<String>)>,
 }
 
 /// Compiles a task. `name` is what the user calls the file.
@@ -61,12 +75,13 @@ pub fn compile(name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
 pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     let mut sources = SourceMap::default();
     let mut found = Diagnostics::default();
-    let program = stages(&Loader { session, world }, name, bytes, &mut sources, &mut found);
+    let mut suites = Vec::new();
+    let program = stages(&Loader { session, world }, name, bytes, &mut sources, &mut suites, &mut found);
     let program = program.filter(|_| !found.has_errors());
     let mut diagnostics = found.finish();
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
-    Compiled { program, diagnostics, sources }
+    Compiled { program, suites, diagnostics, sources }
 }
 
 fn stages(
@@ -74,6 +89,7 @@ fn stages(
     name: &str,
     bytes: &[u8],
     sources: &mut SourceMap,
+    suites: &mut Vec<Suite>,
     found: &mut Diagnostics,
 ) -> Option<(Program, Dataset)> {
     let world = loader.world;
@@ -98,6 +114,7 @@ fn stages(
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
+    *suites = suites::check(&resolved.task, &profile, fields_known, sources, found);
     let typed = check::check(&resolved, &scope, &profile, fields_known, sources, found);
     // Lowering a task with mistakes would only repeat them in other words.
     if found.has_errors() {

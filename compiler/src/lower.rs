@@ -31,8 +31,10 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     if task.expects {
         scorers.insert(0, expectations());
     }
+    let simulates = task.solves.iter().flat_map(|solve| &solve.steps).any(solve::simulates);
+    let personas = if simulates { task.personas } else { Vec::new() };
     let mut library: Vec<(Arc<str>, u32)> = Vec::new();
-    if task.solves.iter().flat_map(|solve| &solve.steps).any(solve::simulates) {
+    if simulates {
         library.push((prompts::SIMULATED_USER.0.into(), prompts::SIMULATED_USER.1));
     }
     let judges = |scorer: &crate::typed::Scorer| matches!(scorer.method, crate::typed::Method::Judge(_));
@@ -51,6 +53,7 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
         solves,
         scorers,
         gates: task.gates,
+        personas,
         library,
     };
     (program, never)

@@ -141,6 +141,7 @@ pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostic
     asks.iter().for_each(|asked| resolver.role(asked));
     let checkpoints = resolver.checkpoints(checkpoints);
     resolver.twice(&checkpoints);
+    resolver.probes(scope, &checkpoints);
     let scores = expects || !checkpoints.is_empty() || !task.scorers.is_empty();
     if !scores && !task.damaged && !task.scorers_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
@@ -186,6 +187,20 @@ impl Resolver<'_> {
             }
         }
         found
+    }
+
+    /// What personas probe are scorers of the task, or scorers that it could use.
+    fn probes(&mut self, scope: &Scope, checkpoints: &[Checkpoint]) {
+        let mut known: Vec<&str> = self.task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
+        known.extend(checkpoints.iter().map(|checkpoint| checkpoint.name.value.as_str()));
+        known.extend(scope.scorers.keys().map(String::as_str));
+        let damaged = self.task.damaged || self.task.scorers_damaged || scope.damaged;
+        let probes = self.task.define.personas.iter().flat_map(|persona| &persona.probes);
+        for probe in probes.filter(|probe| !damaged && !known.contains(&probe.value.as_str())) {
+            let message = format!("the persona probes `{}`, and no scorer is called that", probe.value);
+            let help = diagnostic::suggest(&probe.value, known.iter().copied());
+            self.diagnostics.push(catalog::UNKNOWN_SCORER.at(probe.span, message).maybe_help(help));
+        }
     }
 
     fn twice(&mut self, checkpoints: &[Checkpoint]) {

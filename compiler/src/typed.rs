@@ -24,6 +24,8 @@ pub(crate) struct Task {
     pub(crate) tools: Vec<Tool>,
     pub(crate) solves: Vec<Solve>,
     pub(crate) expects: bool,
+    /// The personas in scope, where a user is simulated.
+    pub(crate) personas: Vec<program::Persona>,
     /// The scorers of checkpoints.
     pub(crate) checkpoints: Vec<program::Scorer>,
     pub(crate) scorers: Vec<Scorer>,

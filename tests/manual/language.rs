@@ -19,9 +19,23 @@ use aigo_machine::{Sample, Snapshot};
 use super::page::Page;
 use super::{between, column, source, surroundings};
 
-const CONSTRUCTS: [&Construct; 19] = [
+const CONSTRUCTS: &[&Construct] = &[
     &shape::TASK,
     &shape::LIMITS,
+    &shape::LIBRARY,
+    &shape::DEFINE,
+    &shape::DEFINED_SOLVERS,
+    &shape::DEFINED_SCORER,
+    &shape::PARAM,
+    &shape::PERSONA,
+    &shape::SCENARIO,
+    &shape::WORLD,
+    &shape::TOOL,
+    &shape::TOOL_FAULT,
+    &shape::SUITE,
+    &shape::SUBSET,
+    &shape::SAID,
+    &shape::FOR_EACH,
     &shape::ROLE,
     &shape::SECRET,
     &shape::PRICE,

@@ -26,6 +26,11 @@ impl Block {
         self.words.first().is_some_and(|word| word == kind)
     }
 
+    /// Whether the block is a file that others read: its second word is a file's name.
+    pub(super) fn is_file(&self) -> bool {
+        self.words.get(1).is_some_and(|name| name.contains('.'))
+    }
+
     pub(super) fn says(&self, word: &str) -> bool {
         self.words.iter().skip(1).any(|known| known == word)
     }

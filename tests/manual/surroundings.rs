@@ -47,7 +47,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
 }
 
-/// The files that a page has: its `jsonl` blocks by name.
+/// The files that a page has, by name.
 struct Files(BTreeMap<String, String>);
 
 impl Sources for Files {
@@ -65,7 +65,7 @@ pub(super) struct Finding {
 }
 
 pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
-    let named = page.blocks.iter().filter(|block| block.is("jsonl"));
+    let named = page.blocks.iter().filter(|block| block.is_file());
     let files = named.filter_map(|block| Some((block.words.get(1)?.clone(), block.text.clone()))).collect();
     compile("task.yaml", bytes, &Files(files))
 }

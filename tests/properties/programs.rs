@@ -6,8 +6,8 @@ use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
 use aigo_ir::gate::{AGGREGATES, Gate};
 use aigo_ir::node::{Ending, Node, Unit};
 use aigo_ir::program::{
-    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Parameter, Player, Program, Role, Rule, Scorer, Tool,
-    ToolAnswer, ToolRules,
+    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Parameter, Persona, Player, Program, Role, Rule, Scorer,
+    Tool, ToolAnswer, ToolRules,
 };
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Origin;
@@ -63,6 +63,11 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         solves: solves.into(),
         scorers,
         gates,
+        personas: vec![Persona {
+            name: dice.hostile().into(),
+            must: vec![dice.hostile().into()],
+            probes: vec!["s0".into()],
+        }],
         library: vec![(dice.hostile().into(), dice.below(9) as u32)],
     }
 }

@@ -6,12 +6,14 @@ mod score;
 mod tool;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::graph::{Graph, Placed};
 use crate::lines::Line;
 use crate::node::{Jump, Port};
 use crate::program::{Limits, Program, Role};
 use crate::span::SourceMap;
+use crate::value::Value;
 
 /// The version of the text form.
 pub const VERSION: u32 = 1;
@@ -66,6 +68,12 @@ impl Printer<'_> {
         self.limits(&program.limits);
         for (name, version) in &program.library {
             self.line(Line::new(1, "library").text(name).pair_word("version", version));
+        }
+        for persona in &program.personas {
+            let texts = |texts: &[Arc<str>]| Value::list(texts.iter().map(|text| Value::Str(text.clone())).collect());
+            let mut line = Line::new(1, "persona");
+            line.text(&persona.name).pair_value("must", &texts(&persona.must));
+            self.line(line.pair_value("probes", &texts(&persona.probes)));
         }
         if let Some(state) = &program.state {
             self.line(Line::new(1, "state").word(&format!("@{}", state.to_json())));

@@ -43,6 +43,8 @@ pub struct Program {
     pub scorers: Vec<Scorer>,
     /// When a build fails.
     pub gates: Vec<Gate>,
+    /// The personas that simulated users may have, and what each has to have done.
+    pub personas: Vec<Persona>,
     /// The parts of the standard library that are in it, with their versions.
     pub library: Vec<(Arc<str>, u32)>,
 }
@@ -172,6 +174,17 @@ fn texts_of(value: &Value, found: &mut Vec<Template>) {
         Value::Map(map) => map.iter().for_each(|(_, item)| texts_of(item, found)),
         _ => {}
     }
+}
+
+/// A persona of simulated users. Its text stands in their prompts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Persona {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What the user must have done by the end, for the persona to have been played.
+    pub must: Vec<Arc<str>>,
+    /// The scorers that it is meant to try.
+    pub probes: Vec<Arc<str>>,
 }
 
 /// A tool of the assistant's.

@@ -11,9 +11,10 @@ use crate::expr::Expr;
 use crate::expr_parse;
 use crate::lines::{self, Cursor, ReadError};
 use crate::print::VERSION;
-use crate::program::{Field, Limits, Program};
+use crate::program::{Field, Limits, Persona, Program};
 use crate::read_graph;
 use crate::ty::Type;
+use crate::value::Value;
 
 type Read<T> = Result<T, ReadError>;
 
@@ -40,6 +41,7 @@ pub fn read(text: &str) -> Read<Program> {
         solves: Vec::new(),
         scorers: Vec::new(),
         gates: Vec::new(),
+        personas: Vec::new(),
         library: Vec::new(),
     };
     for statement in rest {
@@ -70,6 +72,11 @@ fn head_of(program: &mut Program, mut cursor: Cursor<'_>) -> Read<()> {
                 let Some(version) = line.count_of("version")? else { return line.fail("`version=` is missing") };
                 program.library.push((name, version));
             }
+            "persona" => {
+                let name = line.text("the persona's name")?.into();
+                let (must, probes) = (texts(&mut line, "must")?, texts(&mut line, "probes")?);
+                program.personas.push(Persona { name, must, probes });
+            }
             "state" => program.state = Some(line.value("the state")?.clone()),
             "field" => program.fields.push(field(&mut line)?),
             other => return line.fail(format!("unknown property `{other}` of a program")),
@@ -77,6 +84,15 @@ fn head_of(program: &mut Program, mut cursor: Cursor<'_>) -> Read<()> {
         line.finish()?;
     }
     cursor.finish()
+}
+
+/// A list of texts.
+fn texts(line: &mut Cursor<'_>, key: &str) -> Read<Vec<Arc<str>>> {
+    let texts = line
+        .value_of(key)?
+        .and_then(Value::as_list)
+        .map(|items| items.iter().map(|item| item.as_str().map(Arc::from)).collect::<Option<Vec<_>>>());
+    texts.flatten().map_or_else(|| line.fail(format!("`{key}=` is a list of texts")), Ok)
 }
 
 /// A field, behind its word.

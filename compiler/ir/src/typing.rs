@@ -32,6 +32,18 @@ impl Names {
         self.0.iter().map(|(name, ty)| (&**name, ty))
     }
 
+    /// The names without the possibility that these are missing.
+    #[must_use]
+    pub fn given(&self, defined: &[Arc<str>]) -> Self {
+        let mut names = self.clone();
+        for name in defined {
+            if let Some(Type::Maybe(inner)) = self.get(name) {
+                names.insert(name.clone(), (**inner).clone());
+            }
+        }
+        names
+    }
+
     /// The names that are always in scope, with their types.
     pub fn always() -> Self {
         let mut names = Self::default();
@@ -408,6 +420,17 @@ impl Checker<'_> {
 }
 
 /// The names that are surely defined where `test` holds.
+/// The names that are surely defined where a condition holds, or where it does not.
+pub fn defined_where(test: &Expr, holds: bool) -> Vec<Arc<str>> {
+    match &test.kind {
+        Kind::Not(inner) => defined_where(inner, !holds),
+        Kind::And(a, b) if holds => [defined_where(a, true), defined_where(b, true)].concat(),
+        Kind::Or(a, b) if !holds => [defined_where(a, false), defined_where(b, false)].concat(),
+        _ if holds => defined_names(test),
+        _ => Vec::new(),
+    }
+}
+
 fn defined_names(test: &Expr) -> Vec<Arc<str>> {
     match &test.kind {
         Kind::Defined(inner) => match &inner.kind {

@@ -1,5 +1,6 @@
 //! The invariants of programs, one function each. A program that passes runs without a fault of its own shape.
 
+mod defined;
 mod effects;
 mod flow;
 mod names;

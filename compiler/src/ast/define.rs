@@ -46,6 +46,8 @@ pub(crate) struct Persona {
     pub(crate) name: Spanned<String>,
     /// `text`
     pub(crate) text: Leaf,
+    /// `must`
+    pub(crate) must: Vec<String>,
     /// `probes`
     pub(crate) probes: Vec<Spanned<String>>,
 }

@@ -1,10 +1,13 @@
 //! Steps.
 
+use std::sync::Arc;
+
 use aigo_ir::eval;
 use aigo_ir::expr::{Expr, Function};
 use aigo_ir::message::{ASSISTANT, Message};
 use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::ty::Type;
+use aigo_ir::typing;
 
 use super::Checker;
 use crate::ast::{self, Leaf};
@@ -21,7 +24,10 @@ impl Checker<'_> {
 
     pub(super) fn step(&mut self, step: &ast::Step) -> Option<Step> {
         let when = step.when.as_ref().and_then(|when| self.condition(when));
-        let verb = self.verb(step)?;
+        let verb = match &step.when {
+            None => self.verb(step)?,
+            Some(asked) => self.given(asked, true, |checker| checker.verb(step))?,
+        };
         let label = step.label.as_ref().map(|label| label.value.as_str().into());
         let reply = match (&verb, &step.label) {
             (Verb::Generate { .. }, Some(label)) => Some(self.bind(label, Type::Reply)),
@@ -57,9 +63,10 @@ impl Checker<'_> {
                 Verb::Loop { times: *times, until, steps: self.steps(steps) }
             }
             ast::Verb::ForEach { list, item, steps } => self.for_each(list, item, steps)?,
-            ast::Verb::If { when, then, otherwise } => {
-                let when = self.condition(when);
-                let (then, otherwise) = (self.steps(then), self.steps(otherwise));
+            ast::Verb::If { when: asked, then, otherwise } => {
+                let when = self.condition(asked);
+                let then = self.given(asked, true, |checker| checker.steps(then));
+                let otherwise = self.given(asked, false, |checker| checker.steps(otherwise));
                 Verb::If { when: when?, then, otherwise }
             }
             ast::Verb::Stop { when, only_loop } => {
@@ -73,6 +80,23 @@ impl Checker<'_> {
             ast::Verb::Capture(pairs) => Verb::Capture(self.capture(pairs)),
             ast::Verb::Use(used) => self.used(used)?,
         })
+    }
+
+    /// What the steps of a branch may read: names that its condition has asked for are not missing there. What they bind
+    /// themselves is known behind it; whether it is bound on every path is the verifier's question.
+    fn given<T>(&mut self, condition: &Leaf, holds: bool, steps: impl FnOnce(&mut Self) -> T) -> T {
+        let Ok(expr) = aigo_ir::expr_parse::parse(&condition.text) else { return steps(self) };
+        let defined = typing::defined_where(&expr, holds);
+        let before: Vec<(Arc<str>, Option<Type>)> =
+            defined.iter().map(|name| (name.clone(), self.names.get(name).cloned())).collect();
+        self.names = self.names.given(&defined);
+        let result = steps(self);
+        for (name, ty) in before {
+            if let Some(ty) = ty {
+                self.names.insert(name, ty);
+            }
+        }
+        result
     }
 
     fn said(&mut self, said: &ast::Said) -> Said {

@@ -73,17 +73,18 @@ impl Reader<'_> {
 
     fn persona(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Persona> {
         if node.as_str().is_some() {
-            return Some(Persona { name, text: self.leaf(node, "text")?, probes: Vec::new() });
+            return Some(Persona { name, text: self.leaf(node, "text")?, must: Vec::new(), probes: Vec::new() });
         }
         let fields = self.map(node, &shape::PERSONA)?;
         let text = self.required(&fields, "text").and_then(|node| self.leaf(node, "text"));
+        let mut must = Vec::new();
         if let Some(node) = fields.get("must") {
             for item in self.items(node, "must", "texts") {
-                self.text(item, "must");
+                must.extend(self.text(item, "must").map(|text| text.value));
             }
         }
         let probes = fields.get("probes").map(|node| self.names(node, "probes")).unwrap_or_default();
-        Some(Persona { name, text: text?, probes })
+        Some(Persona { name, text: text?, must, probes })
     }
 
     /// A list of names.

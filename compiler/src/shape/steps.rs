@@ -1,6 +1,6 @@
 //! Steps.
 
-use super::{Construct, Kind, key, planned};
+use super::{Construct, Kind, key};
 
 /// A step.
 pub static STEP: Construct = Construct {

@@ -20,6 +20,22 @@ impl Folder {
 
 impl Sources for Folder {
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        let found = self.locate(path)?;
+        Ok(Box::new(BufReader::with_capacity(256 << 10, File::open(found)?)))
+    }
+
+    fn identity(&self, path: &str) -> io::Result<String> {
+        Ok(self.locate(path)?.display().to_string())
+    }
+
+    fn name(&self, path: &str) -> String {
+        self.root.strip_prefix(".").unwrap_or(&self.root).join(path).display().to_string()
+    }
+}
+
+impl Folder {
+    /// The file of a path that a task writes: a regular file under the task's folder.
+    fn locate(&self, path: &str) -> io::Result<PathBuf> {
         let relative = Path::new(path);
         let escapes = relative.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
         let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
@@ -33,7 +49,7 @@ impl Sources for Folder {
         if !found.is_file() {
             return refuse("it is not a regular file");
         }
-        Ok(Box::new(BufReader::with_capacity(256 << 10, File::open(found)?)))
+        Ok(found)
     }
 }
 

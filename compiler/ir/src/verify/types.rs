@@ -36,8 +36,11 @@ pub fn rule_names(program: &Program) -> Names {
 pub(super) fn types(program: &Program, graph: &Graph) -> Vec<Violation> {
     let mut found = Found::new("types", graph);
     let names = names_of(program, graph);
+    let defined = super::defined::defined(graph);
     for (id, placed) in graph.nodes() {
-        let mut checker = Checker { found: &mut found, graph, names: &names, id };
+        let here = defined.get(&id).filter(|defined| !defined.is_empty());
+        let narrowed = here.map(|defined| names.given(&defined.iter().cloned().collect::<Vec<_>>()));
+        let mut checker = Checker { found: &mut found, graph, names: narrowed.as_ref().unwrap_or(&names), id };
         checker.node(&placed.node);
         for template in node_templates(&placed.node) {
             checker.template(template);
