@@ -4,6 +4,7 @@
 mod diagnostics;
 mod ir;
 mod language;
+mod mutation;
 mod page;
 mod readme;
 mod surroundings;

@@ -48,7 +48,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The files that a page has, by name.
-struct Files(BTreeMap<String, String>);
+pub(super) struct Files(BTreeMap<String, String>);
 
 impl Sources for Files {
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
@@ -64,10 +64,15 @@ pub(super) struct Finding {
     text: String,
 }
 
-pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
+/// The files of a page.
+pub(super) fn files(page: &Page) -> Files {
     let named = page.blocks.iter().filter(|block| block.is_file());
     let files = named.filter_map(|block| Some((block.words.get(1)?.clone(), block.text.clone()))).collect();
-    compile("task.yaml", bytes, &Files(files))
+    Files(files)
+}
+
+pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
+    compile("task.yaml", bytes, &files(page))
 }
 
 pub(super) fn findings_of(compiled: &Compiled) -> Vec<Finding> {
