@@ -9,10 +9,11 @@
 
 pub mod catalog;
 mod rows;
+pub mod transcript;
 mod scalar;
 mod yaml;
 
-pub use rows::{JsonLines, Matrix, Row, RowError, jsonl, matrix};
+pub use rows::{Format, MAX_ROW_BYTES, Matrix, Row, RowError, Rows, csv, json, jsonl, matrix, rows, yaml};
 pub use scalar::{ScalarSource, Style};
 pub use yaml::tree::{Comment, Entries, Entry, Items, Kind, NodeRef, Tree};
 pub use yaml::{MAX_FILE_BYTES, Parsed, decode, parse};
