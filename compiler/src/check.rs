@@ -17,7 +17,7 @@ use aigo_ir::{expr_parse, template};
 
 use crate::ast::Leaf;
 use crate::catalog;
-use crate::dataset::Profile;
+use crate::dataset::{Group, Profile};
 use crate::resolve::Resolved;
 use crate::typed::Task;
 
@@ -30,16 +30,22 @@ pub(crate) fn check(
     found: &mut Diagnostics,
 ) -> Task {
     let task = &resolved.task;
-    let mut names = Names::always();
-    for (name, ty) in profile.types() {
-        names.insert(name.clone(), ty);
-    }
-    let mut checker = Checker { sources, found, profile, fields_known, names: names.clone(), bound: Vec::new() };
+    let names_of = |group: &Group| {
+        let mut names = Names::always();
+        group.fields().iter().for_each(|field| names.insert(field.name.clone(), field.ty.clone()));
+        names
+    };
+    // The task's steps are run by the rows of the dataset; what scores is for all samples.
+    let group = profile.group(crate::MAIN).unwrap_or(profile.joined());
+    let names = names_of(group);
+    let mut checker = Checker { sources, found, group, fields_known, names, bound: Vec::new() };
     let steps = checker.steps(&task.solvers);
-    checker.names.clone_from(&names);
+    checker.group = profile.joined();
+    checker.names = names_of(checker.group);
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
     checker.names.insert("scorer", Type::Str);
     checker.names.insert("judged", Type::Int);
+    let fields = profile.joined().fields().iter();
     let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
     let roles = task.models.iter().map(|model| checker.role(model, &judges)).collect();
     Task {
@@ -47,7 +53,7 @@ pub(crate) fn check(
         seed: task.seed.unwrap_or(0),
         epochs: task.epochs.unwrap_or(1),
         limits: task.limits.clone(),
-        fields: profile.types().map(|(name, ty)| Field { name: name.clone(), ty }).collect(),
+        fields: fields.map(|field| Field { name: field.name.clone(), ty: field.ty.clone() }).collect(),
         roles,
         steps,
         expects: resolved.expects,
@@ -59,7 +65,8 @@ pub(crate) fn check(
 struct Checker<'c> {
     sources: &'c SourceMap,
     found: &'c mut Diagnostics,
-    profile: &'c Profile,
+    /// The samples that what is checked is for.
+    group: &'c Group,
     /// Whether all samples could be read: otherwise a name may be a field of those that could not.
     fields_known: bool,
     names: Names,
@@ -78,17 +85,15 @@ impl Checker<'_> {
                 Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
                 Mistake::Type => &catalog::WRONG_TYPE,
             };
-            let field =
-                error.name.as_ref().and_then(|name| self.profile.fields.iter().find(|field| field.name == *name));
-            let lacking =
-                field.and_then(|field| field.lacking.as_ref()).filter(|_| error.mistake == Mistake::MayBeMissing);
-            let message = match (lacking, &error.name) {
-                (Some(place), Some(name)) => format!("`{name}` is read here, and {} has no such field", place.text),
-                _ => error.message,
+            let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
+            let lacking = lacking.and_then(|name| Some((name, self.group.lacking(name)?)));
+            let message = match &lacking {
+                Some((name, lacking)) => format!("`{name}` is read here, and {}", lacking.text),
+                None => error.message,
             };
             let mut diagnostic = row.at(leaf.locate(self.sources, error.range), message).maybe_help(error.help);
-            if let Some(place) = lacking {
-                diagnostic = diagnostic.related(place.span, "the field is missing here");
+            if let Some((_, lacking)) = lacking {
+                diagnostic = diagnostic.related(lacking.span, "the field is missing here");
             }
             self.found.push(diagnostic);
         }

@@ -12,6 +12,7 @@ mod ast;
 pub mod catalog;
 mod check;
 mod dataset;
+pub mod glob;
 mod lower;
 mod parse;
 mod resolve;
@@ -19,7 +20,7 @@ pub mod shape;
 mod sources;
 mod typed;
 
-pub use dataset::{Dataset, Row};
+pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
 pub use sources::{NoSources, Sources};
 
 use std::collections::BTreeSet;
@@ -74,7 +75,8 @@ fn stages(
     let task = parse::parse(&parsed.tree, found);
     let resolved = resolve::resolve(task, sources, found);
     let before = found.len();
-    let profile = dataset::profile(&resolved.task.dataset, world, found);
+    let prepared = dataset::prepare(&resolved.task, world, sources, found);
+    let profile = dataset::profile(prepared, world, sources, found);
     let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;
     if profile.count == 0 && !found.has_errors() {
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
@@ -88,6 +90,7 @@ fn stages(
     answers::check(&typed.steps, resolved.task.span, found);
     let origin_of_steps = resolved.task.solvers.first().map_or(resolved.task.span, |step| step.span);
     let (mut program, never) = lower::lower(typed);
+    program.solves.extend(lower::of_transcripts(profile.transcripts()));
     for origin in never {
         let span = origin.0.unwrap_or(origin_of_steps);
         let help = "what stands before it always ends the conversation or the loop";
@@ -100,7 +103,7 @@ fn stages(
     let read = reads(&program);
     program.fields.retain(|field| read.contains(&field.name));
     let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
-    let dataset = profile.dataset(resolved.task.dataset, solve_reads, world);
+    let dataset = profile.dataset(solve_reads, world);
     Some((program, dataset))
 }
 

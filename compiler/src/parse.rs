@@ -1,6 +1,7 @@
 //! Stage 1: YAML tree to [`ast::Task`]. Keys and kinds are checked here; names and expressions are not looked into.
 
 mod data;
+mod fields;
 mod models;
 mod scorers;
 mod steps;
@@ -9,6 +10,8 @@ use aigo_ir::diagnostic::{self, Diagnostic, Diagnostics};
 use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef, Tree};
+
+pub(crate) use data::is_reserved;
 
 use crate::ast::{Leaf, Task};
 use crate::catalog;
@@ -29,6 +32,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
+    task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();
     if let Some(node) = reader.required(&fields, "dataset") {
         task.dataset_span = Some(node.site());
         task.dataset = reader.dataset(node);

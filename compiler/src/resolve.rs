@@ -5,7 +5,7 @@ use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
 
-use crate::ast::{Method, Step, Task, Verb};
+use crate::ast::{Method, Samples, Step, Task, Verb};
 use crate::catalog;
 
 /// A task whose names refer to something.
@@ -39,6 +39,11 @@ pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnos
                     resolver.role(&who.value, who.span, "`who`");
                 }
             }
+        }
+    }
+    for source in &task.dataset {
+        if matches!(source.samples, Samples::Transcripts { each_turn: true, .. }) {
+            resolver.role(ASSISTANT, source.span, "`continue: each_turn`");
         }
     }
     let expects = resolver.expects;

@@ -4,8 +4,15 @@ use std::io::{self, BufRead};
 
 /// What the compiler may ask. Paths are as the task writes them, relative to the task's folder.
 pub trait Sources {
-    /// Opens a file for reading.
+    /// Opens a file for reading. A file of samples is opened once to type its rows, once more where ids stand twice, where
+    /// rows have no ids, or where a shuffled source is cut, and then by each reading of [`Dataset::rows`](crate::Dataset::rows).
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>>;
+
+    /// The files that a pattern matches, as [`glob::matches`](crate::glob::matches) says: sorted, under the task's folder,
+    /// written as [`Sources::open`] takes them. Nothing else is told of the folder.
+    fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, format!("{pattern}: no patterns here; name the files")))
+    }
 }
 
 /// A door to nowhere: for tasks without files.

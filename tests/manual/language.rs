@@ -19,7 +19,7 @@ use aigo_machine::{Sample, Snapshot};
 use super::page::Page;
 use super::{between, column, source, surroundings};
 
-const CONSTRUCTS: [&Construct; 19] = [
+const CONSTRUCTS: [&Construct; 22] = [
     &shape::TASK,
     &shape::LIMITS,
     &shape::ROLE,
@@ -28,6 +28,9 @@ const CONSTRUCTS: [&Construct; 19] = [
     &shape::RULE,
     &shape::CHOICE,
     &shape::DATASET,
+    &shape::DATA_FILE,
+    &shape::COLUMN,
+    &shape::FIELD,
     &shape::STEP,
     &shape::GENERATE,
     &shape::SIMULATE_USER,

@@ -47,13 +47,17 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
 }
 
-/// The files that a page has: its `jsonl` blocks by name.
+/// The files that a page has: its blocks of data by name.
 struct Files(BTreeMap<String, String>);
 
 impl Sources for Files {
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>> {
         let text = self.0.get(path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
         Ok(Box::new(Cursor::new(text.clone().into_bytes())))
+    }
+
+    fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
+        Ok(self.0.keys().filter(|path| aigo_compiler::glob::matches(pattern, path)).cloned().collect())
     }
 }
 
@@ -65,7 +69,8 @@ pub(super) struct Finding {
 }
 
 pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
-    let named = page.blocks.iter().filter(|block| block.is("jsonl"));
+    let named = page.blocks.iter().filter(|block| ["jsonl", "json", "csv", "text"].iter().any(|kind| block.is(kind)));
+    let named = named.filter(|block| block.words.get(1).is_some_and(|name| name.contains('.')));
     let files = named.filter_map(|block| Some((block.words.get(1)?.clone(), block.text.clone()))).collect();
     compile("task.yaml", bytes, &Files(files))
 }

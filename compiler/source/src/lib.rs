@@ -4,7 +4,7 @@
 //! bytes --decode--> text --parse--> Tree + diagnostics --NodeRef--> the compiler
 //!                                     |
 //!                                     +-- ScalarSource::locate: a place in a template -> a place in the file
-//! reader --jsonl--> rows        fields --matrix--> rows
+//! reader --rows--> rows --transcript::conversations--> conversations        fields --matrix--> rows
 //! ```
 
 pub mod catalog;
@@ -13,7 +13,7 @@ pub mod transcript;
 mod scalar;
 mod yaml;
 
-pub use rows::{Format, MAX_ROW_BYTES, Matrix, Row, RowError, Rows, csv, json, jsonl, matrix, rows, yaml};
+pub use rows::{Format, MAX_ROW_BYTES, Matrix, Row, RowError, Rows, Take, csv, find_key, json, jsonl, matrix, rows, yaml};
 pub use scalar::{ScalarSource, Style};
 pub use yaml::tree::{Comment, Entries, Entry, Items, Kind, NodeRef, Tree};
 pub use yaml::{MAX_FILE_BYTES, Parsed, decode, parse};

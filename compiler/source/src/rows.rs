@@ -43,7 +43,7 @@ pub struct Row {
     pub start: Excerpt,
     /// How many bytes it has in its file.
     pub bytes: usize,
-    /// Its fields: always a map.
+    /// Its fields: a map, unless other values were asked for with [`Take::Values`].
     pub value: Value,
 }
 
@@ -98,7 +98,7 @@ impl RowError {
 
     /// An error about a row, at one of its keys if that is near its beginning.
     pub fn of_row(row: &Row, key: Option<&str>, message: impl Into<String>) -> Self {
-        let at = key.and_then(|key| row.find(key)).unwrap_or(0);
+        let at = key.and_then(|key| find_key(&row.start.text, key)).unwrap_or(0);
         let place = row.start.position(at);
         let (line, column) = (place.line, place.column);
         Self { message: message.into(), help: None, line, column, excerpt: row.start.clone(), at, fatal: false }
@@ -124,24 +124,22 @@ impl Row {
         let shown = text.get(..text.floor_char_boundary(SHOWN_BYTES)).unwrap_or_default();
         Self { line: first.line, start: Excerpt { first, text: Arc::from(shown) }, bytes: text.len(), value }
     }
+}
 
-    /// Where a key of the row stands in its beginning, as JSON or YAML writes it.
-    fn find(&self, key: &str) -> Option<usize> {
-        let text = &self.start.text;
-        let quoted = Value::str(key).to_json();
-        let is_key = |at: &usize, length: usize| {
-            text.get(at + length..).is_some_and(|rest| rest.trim_start().starts_with(':'))
-        };
-        let json = text.match_indices(&quoted).map(|(at, _)| at).find(|at| is_key(at, quoted.len()));
-        let word = |at: &usize| {
-            let before = text.get(..*at).and_then(|before| before.chars().next_back());
-            before.is_none_or(|c| c.is_whitespace() || matches!(c, '{' | ',' | '-'))
-        };
-        json.or_else(|| {
-            let plain = text.match_indices(key).map(|(at, _)| at);
-            plain.into_iter().find(|at| word(at) && is_key(at, key.len()))
-        })
-    }
+/// Where a key stands in the beginning of a row, as JSON or YAML writes it.
+pub fn find_key(text: &str, key: &str) -> Option<usize> {
+    let quoted = Value::str(key).to_json();
+    let is_key =
+        |at: &usize, length: usize| text.get(at + length..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let json = text.match_indices(&quoted).map(|(at, _)| at).find(|at| is_key(at, quoted.len()));
+    let word = |at: &usize| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|c| c.is_whitespace() || matches!(c, '{' | ',' | '-'))
+    };
+    json.or_else(|| {
+        let mut plain = text.match_indices(key).map(|(at, _)| at);
+        plain.find(|at| word(at) && is_key(at, key.len()))
+    })
 }
 
 /// The place of a byte of a text that begins at `first`.
@@ -159,14 +157,24 @@ fn position(text: &str, first: Position, at: usize) -> Position {
 /// Rows or what is wrong with them, as they come.
 pub type Rows<'r> = Box<dyn Iterator<Item = Result<Row, RowError>> + 'r>;
 
-/// The rows of a file in any format. `fields` are the declared types, by which the cells of CSV and TSV are read. With
-/// `single`, a JSON file may also be one object, which is its only row.
-pub fn rows<'r>(format: Format, reader: impl Read + 'r, fields: &[(Arc<str>, Type)], single: bool) -> Rows<'r> {
+/// What is taken of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// Maps, one a row.
+    Rows,
+    /// The same; a JSON or YAML file may also be one map, which is its only row.
+    Records,
+    /// Values of any kind.
+    Values,
+}
+
+/// The rows of a file in any format. `fields` are the declared types, by which the cells of CSV and TSV are read.
+pub fn rows<'r>(format: Format, reader: impl Read + 'r, fields: &[(Arc<str>, Type)], take: Take) -> Rows<'r> {
     match format {
-        Format::JsonLines => Box::new(jsonl(reader)),
-        Format::Json => Box::new(json(reader, single)),
+        Format::JsonLines => Box::new(json_lines::read(reader, take)),
+        Format::Json => Box::new(json(reader, take)),
         Format::Csv => Box::new(csv(reader, b',', fields)),
         Format::Tsv => Box::new(csv(reader, b'\t', fields)),
-        Format::Yaml => Box::new(yaml(reader, single)),
+        Format::Yaml => Box::new(yaml(reader, take)),
     }
 }

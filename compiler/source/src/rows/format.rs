@@ -55,7 +55,7 @@ impl Format {
 }
 
 /// What follows the last dot of the path's last part.
-pub fn extension(path: &str) -> Option<&str> {
+fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next()?;
     name.rsplit_once('.').map(|(_, extension)| extension).filter(|extension| !extension.is_empty())
 }

@@ -6,12 +6,13 @@ use aigo_ir::span::Position;
 
 use super::feed::{self, Feed};
 use super::json_text::{self, Piece};
-use super::{MAX_ROW_BYTES, Row, RowError};
+use super::{MAX_ROW_BYTES, Row, RowError, Take};
 
 /// The rows of a JSON array. A bad item is an error and the next item is read, as far as brackets and quotes tell where it
-/// begins. With `single`, a text that is one object is one row.
-pub fn json(reader: impl Read, single: bool) -> impl Iterator<Item = Result<Row, RowError>> {
-    let mut array = JsonArray { feed: Feed::new(reader), buffer: Vec::new(), single, state: State::Begin };
+/// begins. [`Take::Records`] also takes a text that is
+/// one object.
+pub fn json(reader: impl Read, take: Take) -> impl Iterator<Item = Result<Row, RowError>> {
+    let mut array = JsonArray { feed: Feed::new(reader), buffer: Vec::new(), take, state: State::Begin };
     std::iter::from_fn(move || {
         if array.state == State::Ended {
             return None;
@@ -39,7 +40,7 @@ enum State {
 struct JsonArray<R> {
     feed: Feed<R>,
     buffer: Vec<u8>,
-    single: bool,
+    take: Take,
     state: State,
 }
 
@@ -112,7 +113,7 @@ impl<R: Read> JsonArray<R> {
                 self.state = State::First(place.line, place.column);
                 return Ok(None);
             }
-            Some(b'{') if self.single => {
+            Some(b'{') if self.take == Take::Records => {
                 self.state = State::Single;
                 return Ok(None);
             }
@@ -180,6 +181,6 @@ impl<R: Read> JsonArray<R> {
             let message = format!("this item is longer than {MAX_ROW_BYTES} bytes");
             return Err(RowError::new(&shown, first, 0, message));
         }
-        feed::text(&self.buffer, first).and_then(|text| json_text::row(text, first, Piece::Item))
+        feed::text(&self.buffer, first).and_then(|text| json_text::row(text, first, Piece::Item, self.take))
     }
 }

@@ -4,18 +4,24 @@ use std::io::Read;
 
 use super::feed::{self, Feed, Line};
 use super::json_text::{self, Piece};
-use super::{MAX_ROW_BYTES, Row, RowError};
+use super::{MAX_ROW_BYTES, Row, RowError, Take};
 
 /// The rows of a JSON Lines text: one object per line, blank lines skipped. A bad line is an error and the next line is
 /// read; an error of the reader itself ends the rows.
 pub fn jsonl(reader: impl Read) -> impl Iterator<Item = Result<Row, RowError>> {
-    let mut lines = JsonLines { feed: Feed::new(reader), buffer: Vec::new(), begun: false, ended: false };
+    read(reader, Take::Rows)
+}
+
+/// The same, or values of any kind.
+pub(super) fn read<R: Read>(reader: R, take: Take) -> impl Iterator<Item = Result<Row, RowError>> {
+    let mut lines = JsonLines { feed: Feed::new(reader), buffer: Vec::new(), take, begun: false, ended: false };
     std::iter::from_fn(move || lines.next_row())
 }
 
 struct JsonLines<R> {
     feed: Feed<R>,
     buffer: Vec<u8>,
+    take: Take,
     begun: bool,
     ended: bool,
 }
@@ -33,7 +39,7 @@ impl<R: Read> JsonLines<R> {
             match self.feed.line(&mut self.buffer, MAX_ROW_BYTES) {
                 Ok(Line::Whole) => match feed::text(&self.buffer, first) {
                     Ok(text) if text.trim().is_empty() => {}
-                    text => return Some(text.and_then(|text| json_text::row(text, first, Piece::Line))),
+                    text => return Some(text.and_then(|text| json_text::row(text, first, Piece::Line, self.take))),
                 },
                 Ok(Line::TooLong) => {
                     let shown = self.buffer.get(..200).map(String::from_utf8_lossy).unwrap_or_default();

@@ -3,7 +3,7 @@
 use aigo_ir::span::Position;
 use aigo_ir::value::Value;
 
-use super::{MAX_KEYS, Row, RowError};
+use super::{MAX_KEYS, Row, RowError, Take};
 
 /// What a row of JSON is in its file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,13 +31,13 @@ impl Piece {
 }
 
 /// The row of a text that begins at `first`.
-pub(super) fn row(text: &str, first: Position, piece: Piece) -> Result<Row, RowError> {
+pub(super) fn row(text: &str, first: Position, piece: Piece, take: Take) -> Result<Row, RowError> {
     let error = |at: usize, message: String| RowError::new(text, first, at, message);
     if is_too_wide(text) {
         return Err(error(0, format!("an object of {} has more than {MAX_KEYS} keys", piece.this())));
     }
     match serde_json::from_str::<Value>(text) {
-        Ok(value @ Value::Map(_)) => Ok(Row::new(text, first, value)),
+        Ok(value) if take == Take::Values || value.as_map().is_some() => Ok(Row::new(text, first, value)),
         Ok(other) => {
             let blank = text.len() - text.trim_start().len();
             Err(error(blank, format!("{} is {}; {}", piece.this(), other.kind(), piece.wanted())))

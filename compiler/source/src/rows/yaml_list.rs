@@ -6,7 +6,7 @@ use aigo_ir::diagnostic::{Diagnostic, Severity};
 use aigo_ir::span::{FileId, Position, SourceMap, Span};
 use aigo_ir::value::Value;
 
-use super::{Row, RowError};
+use super::{Row, RowError, Take};
 use crate::yaml::tree::{Kind, NodeRef};
 use crate::yaml::{MAX_FILE_BYTES, decode, parse};
 
@@ -15,8 +15,8 @@ const MAX_NODES: usize = 4_000_000;
 
 const START: Position = Position { offset: 0, line: 1, column: 1 };
 
-/// The rows of a YAML list. With `single`, a map is one row. A file with a syntax error has no rows.
-pub fn yaml(reader: impl Read, single: bool) -> impl Iterator<Item = Result<Row, RowError>> {
+/// The rows of a YAML list. [`Take::Records`] also takes a map, as its only row. A file with a syntax error has no rows.
+pub fn yaml(reader: impl Read, take: Take) -> impl Iterator<Item = Result<Row, RowError>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_FILE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
     let rows = match reader.take(limit).read_to_end(&mut bytes) {
@@ -26,12 +26,12 @@ pub fn yaml(reader: impl Read, single: bool) -> impl Iterator<Item = Result<Row,
             let help = "write large datasets as JSON Lines, which is read row by row";
             vec![Err(RowError::new("", START, 0, message).help(help).fatal())]
         }
-        Ok(_) => read(&bytes, single),
+        Ok(_) => read(&bytes, take),
     };
     rows.into_iter()
 }
 
-fn read(bytes: &[u8], single: bool) -> Vec<Result<Row, RowError>> {
+fn read(bytes: &[u8], take: Take) -> Vec<Result<Row, RowError>> {
     let file = FileId(0);
     let text = match decode(bytes, file) {
         Ok(text) => text,
@@ -52,7 +52,7 @@ fn read(bytes: &[u8], single: bool) -> Vec<Result<Row, RowError>> {
     let mut rows = Vec::new();
     let items: Box<dyn Iterator<Item = NodeRef<'_>>> = match root.kind() {
         Kind::List(items) => Box::new(items),
-        Kind::Map(_) if single => Box::new(std::iter::once(root)),
+        Kind::Map(_) if take == Take::Records => Box::new(std::iter::once(root)),
         other => {
             let seen = if root.is_implicit() { "empty" } else { other.name() };
             let message = format!("this file is {seen}; a list of maps was expected: `- {{question: Hi}}`");
@@ -60,7 +60,7 @@ fn read(bytes: &[u8], single: bool) -> Vec<Result<Row, RowError>> {
         }
     };
     for item in items {
-        let row = row(text, &lines, item);
+        let row = row(text, &lines, item, take);
         left = left.saturating_sub(row.as_ref().map_or(1, |row| nodes(&row.value)));
         rows.push(row);
         if left == 0 {
@@ -72,9 +72,9 @@ fn read(bytes: &[u8], single: bool) -> Vec<Result<Row, RowError>> {
     rows
 }
 
-fn row(text: &str, lines: &SourceMap, item: NodeRef<'_>) -> Result<Row, RowError> {
+fn row(text: &str, lines: &SourceMap, item: NodeRef<'_>, take: Take) -> Result<Row, RowError> {
     let at = item.site().start as usize;
-    if !matches!(item.kind(), Kind::Map(_)) {
+    if take != Take::Values && !matches!(item.kind(), Kind::Map(_)) {
         let message = format!("this item is {}; each item is a map of a sample's fields", item.kind().name());
         return Err(RowError::new(text, START, at, message));
     }

@@ -8,10 +8,13 @@ use crate::rows::{MAX_ROW_BYTES, Row, RowError};
 
 /// The conversations of rows. Rows that are one message each belong together as long as they name the same conversation and
 /// stand one after the other; such a conversation is at most 8 MiB.
-pub fn conversations<'r>(
-    rows: impl Iterator<Item = Result<Row, RowError>> + 'r,
-) -> impl Iterator<Item = Result<Transcript, RowError>> + 'r {
-    let mut groups = Groups { rows, open: None, waiting: None };
+///
+/// `explain` makes the error of a record that is no conversation, so that it can be told from those of `rows`.
+pub fn conversations<'r, E: 'r>(
+    rows: impl Iterator<Item = Result<Row, E>> + 'r,
+    explain: impl Fn(RowError) -> E + 'r,
+) -> impl Iterator<Item = Result<Transcript, E>> + 'r {
+    let mut groups = Groups { rows, explain, open: None, waiting: None };
     std::iter::from_fn(move || groups.next_one())
 }
 
@@ -24,15 +27,16 @@ struct Open {
     error: Option<RowError>,
 }
 
-struct Groups<R> {
+struct Groups<R, E, X> {
     rows: R,
+    explain: X,
     open: Option<Open>,
     /// What follows the conversation that was given last.
-    waiting: Option<Result<Transcript, RowError>>,
+    waiting: Option<Result<Transcript, E>>,
 }
 
-impl<R: Iterator<Item = Result<Row, RowError>>> Groups<R> {
-    fn next_one(&mut self) -> Option<Result<Transcript, RowError>> {
+impl<E, R: Iterator<Item = Result<Row, E>>, X: Fn(RowError) -> E> Groups<R, E, X> {
+    fn next_one(&mut self) -> Option<Result<Transcript, E>> {
         if let Some(waiting) = self.waiting.take() {
             return Some(waiting);
         }
@@ -45,7 +49,7 @@ impl<R: Iterator<Item = Result<Row, RowError>>> Groups<R> {
                     }
                     continue;
                 }
-                Some(Ok(row)) => whole(row),
+                Some(Ok(row)) => whole(row).map_err(&self.explain),
                 Some(Err(error)) => Err(error),
             };
             return Some(match self.close() {
@@ -59,7 +63,7 @@ impl<R: Iterator<Item = Result<Row, RowError>>> Groups<R> {
     }
 
     /// Takes a message; gives the conversation before it if that has ended.
-    fn message(&mut self, row: Row) -> Option<Result<Transcript, RowError>> {
+    fn message(&mut self, row: Row) -> Option<Result<Transcript, E>> {
         let map = row.value.as_map().cloned().unwrap_or_default();
         let name = NAMES.iter().find_map(|key| map.get(key)).map(|name| match name {
             Value::Str(text) => text.to_string(),
@@ -91,17 +95,17 @@ impl<R: Iterator<Item = Result<Row, RowError>>> Groups<R> {
         ended
     }
 
-    fn close(&mut self) -> Option<Result<Transcript, RowError>> {
+    fn close(&mut self) -> Option<Result<Transcript, E>> {
         let Open { mut row, reader, error, .. } = self.open.take()?;
         if let Some(error) = error {
-            return Some(Err(error));
+            return Some(Err((self.explain)(error)));
         }
         let mut rest = row.value.as_map().cloned().unwrap_or_default();
         let made = finish(reader, &mut rest);
         row.value = Value::Map(rest.into());
         Some(match made {
             Ok(conversation) => Ok(Transcript { row, conversation }),
-            Err(message) => Err(RowError::of_row(&row, None, message)),
+            Err(message) => Err((self.explain)(RowError::of_row(&row, None, message))),
         })
     }
 }
