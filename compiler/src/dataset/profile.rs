@@ -14,7 +14,7 @@ use super::declared::Fields;
 use super::ids::{Ids, MultisetHash};
 use super::keys::{self, Keys, short};
 use super::prepare::{Order, Prepared};
-use super::problem::{Findings, Place, thousands};
+use super::problem::{Findings, Place, Problem, thousands};
 use super::raw::Raw;
 use super::{Dataset, EACH_TURN, RECORDED};
 use crate::catalog;
@@ -112,12 +112,14 @@ impl Profile {
         found: &mut Diagnostics,
     ) -> (usize, u64) {
         let mut findings = Findings::new(source.span);
-        let mut before = source.filter.as_ref().map(|_| Group::default());
-        let (mut read, mut kept, mut bytes) = (0_usize, 0_u64, 0_usize);
+        let mut sieve = Sieve::new(source);
+        let (mut kept, mut bytes) = (0_u64, 0_usize);
         let mut order: Vec<(u64, u64)> = Vec::new();
-        let mut faults = Vec::new();
         let cut_later = source.shuffle.is_some() && source.limit.is_some();
         for raw in source.base(world) {
+            if !cut_later && source.limit.is_some_and(|limit| kept >= limit) {
+                break;
+            }
             let raw = match raw {
                 Ok(raw) => raw,
                 Err(problem) => {
@@ -125,21 +127,8 @@ impl Profile {
                     continue;
                 }
             };
-            if !cut_later && source.limit.is_some_and(|limit| kept >= limit) {
-                break;
-            }
-            read += 1;
-            if let Some(group) = &mut before {
-                group.take(&raw.fields, &raw.place);
-                match source.keeps(&raw) {
-                    Ok(true) => {}
-                    Ok(false) => continue,
-                    Err(problem) => {
-                        faults.push(problem);
-                        faults.truncate(100);
-                        continue;
-                    }
-                }
+            if !sieve.keeps(source, &raw) {
+                continue;
             }
             if let Some(seed) = source.shuffle {
                 order.push((rank(seed, &raw), kept));
@@ -151,12 +140,8 @@ impl Profile {
             }
             kept += 1;
         }
-        // What fails on a row because of its types is said once, of the expression.
-        if let Some(mut group) = before
-            && !check_filter(source, &mut group, sources, found)
-        {
-            faults.into_iter().for_each(|problem| findings.push(problem, sources, found));
-        }
+        let read = sieve.read;
+        sieve.finish(source, &mut findings, sources, found);
         let sound = !findings.any();
         findings.finish(found);
         if source.shuffle.is_some() {
@@ -220,6 +205,41 @@ impl Profile {
             keys.shared.dedup();
         }
         Dataset { sources: Arc::new(self.prepared), keys, count: self.count, hash }
+    }
+}
+
+/// A source's filter while its rows are read: it is typed by all of them, those included that it leaves out.
+struct Sieve {
+    before: Option<Group>,
+    faults: Vec<Problem>,
+    read: usize,
+}
+
+impl Sieve {
+    fn new(source: &Prepared) -> Self {
+        Self { before: source.filter.as_ref().map(|_| Group::default()), faults: Vec::new(), read: 0 }
+    }
+
+    fn keeps(&mut self, source: &Prepared, raw: &Raw) -> bool {
+        self.read += 1;
+        let Some(group) = &mut self.before else { return true };
+        group.take(&raw.fields, &raw.place);
+        source.keeps(raw).unwrap_or_else(|problem| {
+            // More than are told are not kept.
+            if self.faults.len() < 100 {
+                self.faults.push(problem);
+            }
+            false
+        })
+    }
+
+    /// What fails on a row because of its types is said once, of the expression.
+    fn finish(self, source: &Prepared, findings: &mut Findings, sources: &mut SourceMap, found: &mut Diagnostics) {
+        if let Some(mut group) = self.before
+            && !check_filter(source, &mut group, sources, found)
+        {
+            self.faults.into_iter().for_each(|problem| findings.push(problem, sources, found));
+        }
     }
 }
 

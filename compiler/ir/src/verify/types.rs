@@ -11,9 +11,13 @@ use crate::template::{self, Template};
 use crate::ty::Type;
 use crate::typing::{self, Names, TypeError};
 
-/// The names of a graph: the program's and its slots.
+/// The names of a graph: the program's and its slots. A program says of its fields what is known over all samples. Where
+/// there are several solve graphs, each is run by some samples only, of which more may be known: there fields are of any type.
 pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
     let mut names = program.names();
+    if program.solves.len() > 1 && program.solve(&graph.name).is_some_and(|solve| std::ptr::eq(solve, graph)) {
+        program.fields.iter().for_each(|field| names.insert(field.name.clone(), Type::Any));
+    }
     for slot in &graph.slots {
         names.insert(slot.name.clone(), slot.ty.clone());
     }

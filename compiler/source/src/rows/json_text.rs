@@ -98,6 +98,7 @@ fn words(error: &serde_json::Error, text: &str, piece: Piece) -> String {
         "expected value" => {
             "a JSON value was expected here: text in double quotes, a number, true, false, null, `[` or `{`"
         }
+        "expected ident" => "`true`, `false` or `null` was expected here; text stands in double quotes",
         "invalid escape" => "a backslash in the text begins no escape that JSON knows: write a backslash as `\\\\`",
         "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
             "a `\\u` escape is half of a character: such an escape needs its second half, `\\ud83d\\ude00`"
