@@ -15,7 +15,7 @@ use crate::harness;
 use page::{Page, pages};
 
 /// The kinds of blocks that are executed, and those that are only shown.
-const KNOWN: [&str; 9] = ["yaml", "ir", "expr", "jsonl", "text", "sh", "ebnf", "http", "json"];
+const KNOWN: [&str; 10] = ["yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "ebnf", "http", "json"];
 
 #[test]
 fn every_block_says_what_it_is() {

@@ -46,6 +46,8 @@ pub(crate) struct Task {
     pub(crate) name: Option<Spanned<String>>,
     /// `models`
     pub(crate) models: Vec<Model>,
+    /// `fields`
+    pub(crate) fields: Vec<Declared>,
     /// `dataset`
     pub(crate) dataset: Vec<Source>,
     /// Where `dataset` stands, if it does.

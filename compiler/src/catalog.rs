@@ -46,4 +46,14 @@ rows! {
     NOBODY_TO_ANSWER error "E0506" "a step that has nothing to answer";
     UNSOUND error "E0507" "a program that does not hold together";
     BAD_GATE error "E0508" "a gate that cannot be read";
+    // Samples.
+    UNKNOWN_FORMAT error "E0520" "a data file of no known format";
+    BAD_TYPE error "E0521" "a type that cannot be read";
+    WRONG_VALUE error "E0522" "a value that does not fit its declared type";
+    BAD_MATRIX error "E0523" "a matrix that cannot be formed";
+    BAD_TRANSCRIPT error "E0524" "a record that is no conversation";
+    NO_MATCH error "E0525" "a pattern that no file matches";
+    BAD_CLUSTER error "E0526" "a cluster that a sample does not have";
+    FILTER_FAILS error "E0527" "a filter that cannot be computed for a row";
+    NOTHING_LEFT warning "W0520" "a source of which no row is left";
 }

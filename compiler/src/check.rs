@@ -21,7 +21,7 @@ use aigo_ir::{expr_parse, template};
 
 use crate::ast::{self, Leaf};
 use crate::catalog;
-use crate::dataset::Profile;
+use crate::dataset::{Group, Profile};
 use crate::define::{Parameter, Scope};
 use crate::resolve::Resolved;
 use crate::typed::{Solve, Task};
@@ -36,12 +36,13 @@ pub(crate) fn check(
     found: &mut Diagnostics,
 ) -> Task {
     let task = &resolved.task;
-    let all: Vec<Field> = profile.types().map(|(name, ty)| Field { name: name.clone(), ty }).collect();
+    let all: Vec<Field> = fields_of(profile.joined());
     let state = task.state.as_ref().map(|state| state.value.clone());
     let mut checker = Checker {
         sources,
         found,
-        profile,
+        group: profile.joined(),
+        all: profile.joined(),
         fields_known,
         scope,
         names: Names::default(),
@@ -54,14 +55,19 @@ pub(crate) fn check(
     let tools = task.tools.iter().map(|tool| checker.tool(tool)).collect();
     checker.names.clone_from(&whole);
     let mut solves = Vec::new();
-    if !task.dataset.is_empty() || task.scenarios.is_empty() {
-        solves.push(checker.solve(crate::MAIN, task.solvers.iter(), task.span, &all, state.as_ref()));
+    let rows = profile.group(crate::MAIN);
+    let transcripts_only = profile.transcripts() != (false, false) && task.solvers.is_empty();
+    if rows.is_some() || (task.scenarios.is_empty() && !transcripts_only) {
+        let group = rows.unwrap_or(profile.joined());
+        solves.push(checker.solve(crate::MAIN, group, task.solvers.iter(), task.span, &all, state.as_ref()));
     }
     for scenario in &task.scenarios {
         let name = format!("{}{}", crate::SCENARIO, scenario.id.value);
+        let group = profile.group(&name).unwrap_or(&NO_FIELDS);
         let steps = steps_of(task, scenario);
-        solves.push(checker.solve(&name, steps.into_iter(), scenario.id.span, &all, state.as_ref()));
+        solves.push(checker.solve(&name, group, steps.into_iter(), scenario.id.span, &all, state.as_ref()));
     }
+    checker.group = profile.joined();
     checker.names.clone_from(&whole);
     checker.bound.clear();
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
@@ -88,6 +94,10 @@ pub(crate) fn check(
     }
 }
 
+fn fields_of(group: &Group) -> Vec<Field> {
+    group.fields().iter().map(|field| Field { name: field.name.clone(), ty: field.ty.clone() }).collect()
+}
+
 fn personas_of(persona: &ast::Persona) -> program::Persona {
     program::Persona {
         name: persona.name.value.as_str().into(),
@@ -110,7 +120,10 @@ fn steps_of<'t>(task: &'t ast::Task, scenario: &'t ast::Scenario) -> Vec<&'t ast
 pub(crate) struct Checker<'c> {
     sources: &'c SourceMap,
     found: &'c mut Diagnostics,
-    profile: &'c Profile,
+    /// The samples that what is checked is for.
+    group: &'c Group,
+    /// All samples.
+    all: &'c Group,
     /// Whether all samples could be read: otherwise a name may be a field of those that could not.
     fields_known: bool,
     /// What can be used by name.
@@ -125,7 +138,7 @@ pub(crate) struct Checker<'c> {
 }
 
 /// A dataset of nothing: what definitions are checked against.
-static NO_FIELDS: Profile = Profile::empty();
+static NO_FIELDS: Group = Group::empty();
 
 impl<'c> Checker<'c> {
     /// A checker of a definition: of the sample nothing is known there but its id.
@@ -140,8 +153,8 @@ impl<'c> Checker<'c> {
         for param in params {
             names.insert(param.name.value.as_str(), param.ty.clone());
         }
-        let (profile, bound) = (&NO_FIELDS, Vec::new());
-        Self { sources, found, profile, fields_known: true, scope, names, bound, prefix, language: None }
+        let (group, all, bound) = (&NO_FIELDS, &NO_FIELDS, Vec::new());
+        Self { sources, found, group, all, fields_known: true, scope, names, bound, prefix, language: None }
     }
 
     /// The names at the beginning of a graph.
@@ -160,12 +173,14 @@ impl<'c> Checker<'c> {
     fn solve<'s>(
         &mut self,
         name: &str,
+        group: &'c Group,
         steps: impl Iterator<Item = &'s ast::Step>,
         origin: aigo_ir::span::Span,
         all: &[Field],
         state: Option<&Value>,
     ) -> Solve {
-        let own: Vec<Field> = self.profile.group(name).map(|(name, ty)| Field { name: name.clone(), ty }).collect();
+        self.group = group;
+        let own = fields_of(group);
         self.begin(&own, state);
         let steps = steps.filter_map(|step| self.step(step)).collect();
         let differs = |field: &Field| !all.iter().any(|known| known.name == field.name && known.ty == field.ty);
@@ -182,17 +197,15 @@ impl<'c> Checker<'c> {
                 Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
                 Mistake::Type => &catalog::WRONG_TYPE,
             };
-            let field =
-                error.name.as_ref().and_then(|name| self.profile.fields.iter().find(|field| field.name == *name));
-            let lacking =
-                field.and_then(|field| field.lacking.as_ref()).filter(|_| error.mistake == Mistake::MayBeMissing);
-            let message = match (lacking, &error.name) {
-                (Some(place), Some(name)) => format!("`{name}` is read here, and {} has no such field", place.text),
-                _ => error.message,
+            let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
+            let lacking = lacking.and_then(|name| Some((name, self.group.lacking(name)?)));
+            let message = match &lacking {
+                Some((name, lacking)) => format!("`{name}` is read here, and {}", lacking.text),
+                None => error.message,
             };
             let mut diagnostic = row.at(leaf.locate(self.sources, error.range), message).maybe_help(error.help);
-            if let Some(place) = lacking {
-                diagnostic = diagnostic.related(place.span, "the field is missing here");
+            if let Some((_, lacking)) = lacking {
+                diagnostic = diagnostic.related(lacking.span, "the field is missing here");
             }
             self.found.push(diagnostic);
         }
@@ -250,7 +263,7 @@ impl<'c> Checker<'c> {
         let text: Arc<str> = name.value.as_str().into();
         let slot: Arc<str> = format!("{}{text}", self.prefix).into();
         let first = self.bound.iter().find(|bound| bound.value == text).map(|bound| bound.span);
-        let taken = self.names.get(&text).is_some() || self.profile.fields.iter().any(|field| field.name == text);
+        let taken = self.names.get(&text).is_some() || self.all.fields().iter().any(|field| field.name == text);
         if first.is_none() && taken {
             let kind = if Names::always().get(&text).is_some() || &*text == "state" {
                 "is always in scope"

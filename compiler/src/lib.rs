@@ -13,6 +13,7 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+pub mod glob;
 mod library;
 mod lower;
 mod parse;
@@ -22,7 +23,7 @@ mod sources;
 mod suites;
 mod typed;
 
-pub use dataset::{Dataset, Row};
+pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
 pub use library::Session;
 pub use sources::{NoSources, Sources};
 
@@ -108,7 +109,8 @@ fn stages(
     let scope = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     let before = found.len();
-    let profile = dataset::profile(&resolved.task.dataset, world, found);
+    let prepared = dataset::prepare(&resolved.task, world, sources, found);
+    let profile = dataset::profile(prepared, world, sources, found);
     let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;
     if profile.count == 0 && !found.has_errors() {
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
@@ -123,7 +125,9 @@ fn stages(
     for solve in &typed.solves {
         answers::check(&solve.steps, solve.origin, found);
     }
+    let tools = !typed.tools.is_empty();
     let (mut program, never) = lower::lower(typed);
+    program.solves.extend(lower::of_transcripts(profile.transcripts(), tools));
     for span in never {
         let help = "what stands before it always ends the conversation or the loop";
         found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
@@ -135,7 +139,7 @@ fn stages(
     let read = reads(&program);
     program.fields.retain(|field| read.contains(&field.name));
     let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
-    let dataset = profile.dataset(resolved.task.dataset, solve_reads, world);
+    let dataset = profile.dataset(solve_reads, world);
     Some((program, dataset))
 }
 

@@ -2,8 +2,11 @@
 
 mod flow;
 mod prompts;
+mod recorded;
 mod score;
 mod solve;
+
+pub(crate) use recorded::of_transcripts;
 
 use std::sync::Arc;
 

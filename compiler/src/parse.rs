@@ -2,6 +2,7 @@
 
 mod data;
 mod define;
+mod fields;
 mod models;
 mod scorers;
 mod steps;
@@ -12,7 +13,9 @@ use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef, Tree};
 
-use crate::ast::{Define, Leaf, Task};
+pub(crate) use data::is_reserved;
+
+use crate::ast::{Define, Leaf, Samples, Scenario, ScenarioSample, Source, Task};
 use crate::catalog;
 use crate::shape::{self, Construct, Kind};
 
@@ -31,6 +34,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
+    task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();
     if fields.node.get("scenarios").is_none() {
         reader.required(&fields, "dataset");
     }
@@ -38,7 +42,11 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
         task.dataset_span = Some(node.site());
         task.dataset = reader.dataset(node);
     }
-    task.scenarios = fields.get("scenarios").map(|node| reader.scenarios(node)).unwrap_or_default();
+    if let Some(node) = fields.get("scenarios") {
+        task.scenarios = reader.scenarios(node);
+        task.dataset_span = task.dataset_span.or(Some(node.site()));
+        task.dataset.push(Source::new(Samples::Scenarios(samples_of(&task.scenarios)), node.site()));
+    }
     task.dataset_damaged = reader.found.len() > before;
     task.imports = fields.get("import").map(|node| reader.imports(node)).unwrap_or_default();
     task.define = fields.get("define").map(|node| reader.define(node)).unwrap_or_default();
@@ -47,6 +55,9 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.suites = fields.get("suites").map(|node| reader.suites(node)).unwrap_or_default();
     task.language = fields.get("language").and_then(|node| reader.leaf(node, "language"));
     task.tags = fields.get("tags").map(|node| reader.tags(node)).unwrap_or_default();
+    for source in &mut task.dataset {
+        source.tags.extend(task.tags.iter().map(|tag| tag.value.clone()));
+    }
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
@@ -61,6 +72,18 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
         reader.text(node, "description");
     }
     task
+}
+
+/// The samples that scenarios are.
+fn samples_of(scenarios: &[Scenario]) -> Vec<ScenarioSample> {
+    let one = |scenario: &Scenario| ScenarioSample {
+        id: scenario.id.clone(),
+        tags: scenario.tags.iter().map(|tag| tag.value.clone()).collect(),
+        cluster: scenario.cluster.as_ref().map(|cluster| cluster.value.clone()),
+        fields: scenario.fields.clone(),
+        span: scenario.span,
+    };
+    scenarios.iter().map(one).collect()
 }
 
 /// A file of definitions.

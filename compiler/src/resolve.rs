@@ -5,7 +5,7 @@ use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
 
-use crate::ast::{self, Method, Step, Task, Verb};
+use crate::ast::{self, Method, Samples, Step, Task, Verb};
 use crate::catalog;
 use crate::define::Scope;
 
@@ -133,6 +133,11 @@ pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostic
                     walk.ask(&who.value, who.span, "`who`");
                 }
             }
+        }
+    }
+    for source in &task.dataset {
+        if matches!(source.samples, Samples::Transcripts { each_turn: true, .. }) {
+            walk.ask(ASSISTANT, source.span, "`continue: each_turn`");
         }
     }
     let Walk { asks, expects, mut checkpoints, .. } = walk;

@@ -16,7 +16,7 @@ pub(crate) fn check(
     _sources: &SourceMap,
     found: &mut Diagnostics,
 ) -> Vec<Suite> {
-    let fields: Vec<&str> = profile.types().map(|(name, _)| &**name).collect();
+    let fields: Vec<&str> = profile.joined().fields().iter().map(|field| &*field.name).collect();
     for suite in &task.suites {
         for field in suite.subset.iter().flat_map(|(_, stratify)| stratify) {
             if fields_known && !fields.contains(&field.value.as_str()) {

@@ -104,7 +104,10 @@ fn the_domains_are_those_of_the_code() {
     let files = [
         "compiler/ir/src/program.rs",
         "compiler/ir/src/message.rs",
-        "compiler/src/dataset.rs",
+        "compiler/src/dataset/ids.rs",
+        "compiler/src/dataset/keys.rs",
+        "compiler/src/dataset/profile.rs",
+        "compiler/src/dataset/raw.rs",
         "vm/machine/src/ask.rs",
         "vm/machine/src/linked.rs",
         "vm/machine/src/outcome.rs",

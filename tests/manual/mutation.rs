@@ -119,7 +119,8 @@ fn changed(value: &Value, at: &[Step], change: Change) -> Option<Value> {
 fn no_key_of_any_example_is_ignored() {
     let (mut tried, mut count, mut ignored) = (BTreeMap::<String, usize>::new(), 0, Vec::new());
     for page in pages() {
-        let examples = page.blocks.iter().filter(|b| b.is("yaml") && !b.says("fails") && !b.says("fixed") && !b.is_file());
+        let examples =
+            page.blocks.iter().filter(|b| b.is("yaml") && !b.says("fails") && !b.says("fixed") && !b.is_file());
         for block in examples {
             let kind = block.words.get(1).map_or("task", String::as_str);
             let text = surroundings::task(kind, &block.text);

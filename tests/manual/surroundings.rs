@@ -55,6 +55,10 @@ impl Sources for Files {
         let text = self.0.get(path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
         Ok(Box::new(Cursor::new(text.clone().into_bytes())))
     }
+
+    fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
+        Ok(self.0.keys().filter(|path| aigo_compiler::glob::matches(pattern, path)).cloned().collect())
+    }
 }
 
 /// A finding: its code, its line and the whole of it.

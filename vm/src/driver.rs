@@ -260,6 +260,7 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
             epoch: sample.epoch,
             graph: sample.graph.to_string(),
             row: Value::Map(Arc::clone(&sample.row)),
+            messages: (!sample.conversation.messages().is_empty()).then(|| sample.conversation.record()),
             tags,
         };
         if let Err(error) = context.journal.append(&Record::Open(open)) {

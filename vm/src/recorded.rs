@@ -71,7 +71,7 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
         epoch: open.epoch,
         graph: open.graph.as_str().into(),
         row: Arc::new(row),
-        conversation: Arc::new(Conversation::default()),
+        conversation: Arc::new(open.messages.as_ref().and_then(Conversation::of_record).unwrap_or_default()),
     };
     let mut recorded = Recorded::default();
     for call in &trial.calls {

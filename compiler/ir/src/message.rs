@@ -90,6 +90,27 @@ impl Message {
         text("author", "role") && text("text", "content")
     }
 
+    fn record(&self) -> Value {
+        let text = |text: &Arc<str>| Value::Str(text.clone());
+        let mut pairs = vec![("author", text(&self.author))];
+        match &self.kind {
+            MessageKind::Say => {}
+            MessageKind::System { audience } => pairs.push(("system", text(audience))),
+            MessageKind::Call { id, tool, arguments } => {
+                let call = [("id", text(id)), ("tool", text(tool)), ("arguments", text(arguments))];
+                pairs.push(("call", Value::map(call)));
+                if self.text.is_empty() {
+                    return Value::map(pairs);
+                }
+            }
+            MessageKind::Result { id, tool } => {
+                pairs.push(("result", Value::map([("id", text(id)), ("tool", text(tool))])));
+            }
+        }
+        pairs.push(("text", text(&self.text)));
+        Value::map(pairs)
+    }
+
     /// The message that stands for "nothing was said yet".
     pub fn none() -> Self {
         Self { author: "".into(), kind: MessageKind::Say, text: "".into(), turn: 0 }
@@ -112,6 +133,36 @@ impl Conversation {
         let begins = &*author == USER && kind == MessageKind::Say;
         let turn = self.turn() + u32::from(begins);
         self.messages.push(Message { author, kind, text, turn });
+    }
+
+    /// The messages as a list of maps, exactly: what transcripts and logs hold. `spec/transcript.md` says what each is.
+    pub fn record(&self) -> Value {
+        Value::list(self.messages.iter().map(Message::record).collect())
+    }
+
+    /// The messages of such a list; none where it is no such list.
+    pub fn of_record(record: &Value) -> Option<Self> {
+        let mut conversation = Self::default();
+        for message in record.as_list()? {
+            let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(Arc::<str>::from);
+            let part = |of: &str, key: &str| message.get(of).and_then(|value| text(value, key));
+            let kind = if message.get("call").is_some() {
+                MessageKind::Call {
+                    id: part("call", "id")?,
+                    tool: part("call", "tool")?,
+                    arguments: part("call", "arguments")?,
+                }
+            } else if message.get("result").is_some() {
+                MessageKind::Result { id: part("result", "id")?, tool: part("result", "tool")? }
+            } else if message.get("system").is_some() {
+                MessageKind::System { audience: text(message, "system")? }
+            } else {
+                MessageKind::Say
+            };
+            let said = text(message, "text").or_else(|| message.get("call").map(|_| "".into()))?;
+            conversation.push(text(message, "author")?, kind, said);
+        }
+        Some(conversation)
     }
 
     /// The messages.

@@ -95,6 +95,9 @@ impl fmt::Debug for Origin {
     }
 }
 
+/// The beginning of a file.
+const START: Position = Position { offset: 0, line: 1, column: 1 };
+
 /// A place as people count: line and column from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
@@ -106,23 +109,54 @@ pub struct Position {
     pub column: usize,
 }
 
+/// A piece of a text that is not held whole: a few lines of a file that was streamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Where the piece begins in its file.
+    pub first: Position,
+    /// The piece.
+    pub text: Arc<str>,
+}
+
+impl Excerpt {
+    /// The place in the file of a byte of the piece, cut to the piece and to a character.
+    pub fn position(&self, at: usize) -> Position {
+        let before = &self.text[..floor_boundary(&self.text, at)];
+        let line_start = before.rfind('\n').map(|newline| newline + 1);
+        let lines = before.bytes().filter(|&b| b == b'\n').count();
+        let column = before[line_start.unwrap_or(0)..].chars().count();
+        Position {
+            offset: self.first.offset + before.len(),
+            line: self.first.line + lines,
+            column: if line_start.is_some() { column + 1 } else { self.first.column + column },
+        }
+    }
+}
+
 /// One text that spans point into.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// What the user calls it: a path as given.
     pub name: String,
-    /// Its text. Byte offsets of spans are offsets into this.
+    /// Its text, or the piece of it that is held. Byte offsets of spans are offsets into this.
     pub text: Arc<str>,
+    /// Where the text begins in the file: 1:1 unless it is an [`Excerpt`].
+    pub first: Position,
     line_starts: Vec<u32>,
 }
 
 impl SourceFile {
     /// A text by its name.
     pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
-        let text = text.into();
+        Self::of_excerpt(name, Excerpt { first: START, text: text.into() })
+    }
+
+    /// A piece of a text.
+    pub fn of_excerpt(name: impl Into<String>, excerpt: Excerpt) -> Self {
+        let Excerpt { first, text } = excerpt;
         let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
         let line_starts = std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        Self { name: name.into(), text, line_starts }
+        Self { name: name.into(), text, first, line_starts }
     }
 }
 
@@ -136,9 +170,14 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a text and gives its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        self.add_excerpt(name, Excerpt { first: START, text: text.into() })
+    }
+
+    /// Adds a piece of a text. Spans are of the piece; [`SourceMap::position`] gives places in the whole file.
+    pub fn add_excerpt(&mut self, name: impl Into<String>, excerpt: Excerpt) -> FileId {
         let file = FileId(self.own);
         self.own += 1;
-        self.adopt(file, Arc::new(SourceFile::new(name, text)));
+        self.adopt(file, Arc::new(SourceFile::of_excerpt(name, excerpt)));
         file
     }
 
@@ -174,11 +213,16 @@ impl SourceMap {
 
     /// Line and column of the span's first byte. An unknown file gives 1:1.
     pub fn position(&self, span: Span) -> Position {
-        let Some(file) = self.get(span.file) else { return Position { offset: 0, line: 1, column: 1 } };
+        let Some(file) = self.get(span.file) else { return START };
         let offset = floor_boundary(&file.text, span.start as usize);
         let line = file.line_starts.partition_point(|&start| start as usize <= offset).max(1);
         let start = file.line_starts.get(line - 1).map_or(0, |&start| start as usize);
-        Position { offset, line, column: file.text[start..offset].chars().count() + 1 }
+        let column = file.text[start..offset].chars().count();
+        Position {
+            offset: file.first.offset + offset,
+            line: file.first.line + line - 1,
+            column: column + if line == 1 { file.first.column } else { 1 },
+        }
     }
 }
 
@@ -204,5 +248,16 @@ mod tests {
         };
         assert_eq!((at(0), at(4), at(5), at(8), at(900)), ((1, 1), (1, 4), (1, 4), (2, 1), (3, 1)));
         assert_eq!(map.slice(Span::new(file, 4, 7)), "値");
+    }
+
+    #[test]
+    fn an_excerpt_has_the_places_of_its_file() {
+        let mut map = SourceMap::default();
+        let excerpt = Excerpt { first: Position { offset: 900, line: 733, column: 5 }, text: "é,b\nc".into() };
+        let places: Vec<_> = [0, 3, 5, 99].map(|at| excerpt.position(at)).into();
+        let file = map.add_excerpt("t", excerpt);
+        assert_eq!(places, [0, 3, 5, 99].map(|at| map.position(Span::new(file, at, at))));
+        assert_eq!((places[1].offset, places[1].line, places[1].column), (903, 733, 7));
+        assert_eq!((places[2].line, places[2].column), (734, 1));
     }
 }

@@ -1,5 +1,6 @@
 //! The types of values, as the checker knows them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -146,14 +147,17 @@ fn maybe(ty: Type) -> Type {
 
 /// A key that one side lacks may be missing in the joined record.
 fn join_records(a: &[(Arc<str>, Type)], b: &[(Arc<str>, Type)]) -> Vec<(Arc<str>, Type)> {
-    let find =
-        |side: &[(Arc<str>, Type)], name: &str| side.iter().find(|(n, _)| &**n == name).map(|(_, ty)| ty.clone());
+    if a.len() == b.len() && a.iter().zip(b).all(|((a, _), (b, _))| a == b) {
+        return a.iter().zip(b).map(|((name, a), (_, b))| (name.clone(), a.join(b))).collect();
+    }
+    let index = |side: &'_ [(Arc<str>, Type)]| -> BTreeMap<Arc<str>, Type> { side.iter().cloned().collect() };
+    let (of_a, of_b) = (index(a), index(b));
     let mut out: Vec<(Arc<str>, Type)> = a
         .iter()
-        .map(|(name, ty)| (name.clone(), find(b, name).map_or_else(|| maybe(ty.clone()), |other| ty.join(&other))))
+        .map(|(name, ty)| (name.clone(), of_b.get(name).map_or_else(|| maybe(ty.clone()), |other| ty.join(other))))
         .collect();
     out.extend(
-        b.iter().filter(|(name, _)| find(a, name).is_none()).map(|(name, ty)| (name.clone(), maybe(ty.clone()))),
+        b.iter().filter(|(name, _)| !of_a.contains_key(name)).map(|(name, ty)| (name.clone(), maybe(ty.clone()))),
     );
     out
 }

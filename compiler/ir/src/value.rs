@@ -46,6 +46,21 @@ impl Map {
         }
     }
 
+    /// A map of pairs whose keys are known to be unique.
+    pub const fn of_unique(pairs: Vec<(Arc<str>, Value)>) -> Self {
+        Self(pairs)
+    }
+
+    /// Keeps the pairs of which `keep` says so.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &Value) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
+
+    /// The values, to change them in place.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = (&Arc<str>, &mut Value)> {
+        self.0.iter_mut().map(|(key, value)| (&*key, value))
+    }
+
     /// The pairs in source order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Value)> {
         self.0.iter().map(|(k, v)| (k, v))

@@ -1,21 +1,49 @@
-//! Rows of datasets: JSON Lines, read one line at a time, and cross products of fields.
+//! Rows of datasets, read one at a time: JSON Lines, JSON arrays, CSV and TSV, YAML lists, and cross products of fields.
+//!
+//! `feed` counts bytes, lines and columns; a reader per format makes rows of it; `json_text` says in our words what is wrong
+//! with JSON. No reader holds more than one row, of at most 8 MiB; a YAML file is held whole, and has at most 8 MiB.
+
+mod csv;
+mod feed;
+mod format;
+mod json_array;
+mod json_lines;
+mod json_text;
+mod matrix;
+mod yaml_list;
+
+pub use csv::csv;
+pub use format::Format;
+pub use json_array::json;
+pub use json_lines::jsonl;
+pub use matrix::{Matrix, matrix};
+pub use yaml_list::yaml;
 
 use std::fmt;
-use std::io::BufRead;
+use std::io::Read;
+use std::sync::Arc;
 
-use aigo_ir::value::{Map, Value};
+use aigo_ir::span::{Excerpt, Position};
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
 
-/// How long a line of a dataset may be: 8 MiB.
-const MAX_LINE_BYTES: usize = 8 << 20;
+/// How long a row may be: 8 MiB.
+pub const MAX_ROW_BYTES: usize = 8 << 20;
 /// How many keys one object of a row may have. Maps keep their order and are searched from the front.
 const MAX_KEYS: usize = 10_000;
+/// How much of a row is kept to show it.
+const SHOWN_BYTES: usize = 400;
 
 /// One row of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The line it was read from, from 1.
+    /// The line on which it begins, from 1.
     pub line: usize,
-    /// Its fields: always a map.
+    /// Its beginning, at most 400 bytes.
+    pub start: Excerpt,
+    /// How many bytes it has in its file.
+    pub bytes: usize,
+    /// Its fields: a map, unless other values were asked for with [`Take::Values`].
     pub value: Value,
 }
 
@@ -24,10 +52,18 @@ pub struct Row {
 pub struct RowError {
     /// What was seen and what was expected.
     pub message: String,
+    /// What to do next.
+    pub help: Option<String>,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
+    /// What stands there.
+    pub excerpt: Excerpt,
+    /// The byte of the excerpt.
+    pub at: usize,
+    /// Whether nothing more can be read of the file.
+    pub fatal: bool,
 }
 
 impl fmt::Display for RowError {
@@ -38,232 +74,99 @@ impl fmt::Display for RowError {
 
 impl std::error::Error for RowError {}
 
-/// The rows of a JSON Lines text: one object per line, blank lines skipped. A bad line is an error and the next line is
-/// read; an error of the reader itself ends the rows.
-pub fn jsonl<R: BufRead>(reader: R) -> JsonLines<R> {
-    JsonLines { reader, line: 0, ended: false, buffer: Vec::new() }
-}
-
-/// See [`jsonl`].
-pub struct JsonLines<R> {
-    reader: R,
-    line: usize,
-    ended: bool,
-    buffer: Vec<u8>,
-}
-
-/// What came of reading one line.
-enum Line {
-    Whole,
-    TooLong,
-    End,
-}
-
-impl<R: BufRead> JsonLines<R> {
-    /// Reads one line without its line break into the buffer, never more than a line may have.
-    fn fill(&mut self) -> std::io::Result<Line> {
-        self.buffer.clear();
-        let (mut any, mut too_long) = (false, false);
-        loop {
-            let chunk = match self.reader.fill_buf() {
-                Ok(chunk) => chunk,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if chunk.is_empty() {
-                break;
-            }
-            any = true;
-            let newline = chunk.iter().position(|&b| b == b'\n');
-            let part = newline.and_then(|at| chunk.get(..at)).unwrap_or(chunk);
-            if self.buffer.len() + part.len() > MAX_LINE_BYTES {
-                too_long = true;
-            } else {
-                self.buffer.extend_from_slice(part);
-            }
-            let used = newline.map_or(chunk.len(), |at| at + 1);
-            self.reader.consume(used);
-            if newline.is_some() {
-                break;
-            }
-        }
-        Ok(if too_long {
-            Line::TooLong
-        } else if any {
-            Line::Whole
-        } else {
-            Line::End
-        })
+impl RowError {
+    /// An error at a byte of a text that begins at `first`; what is around the byte goes with it.
+    pub(crate) fn new(text: &str, first: Position, at: usize, message: impl Into<String>) -> Self {
+        let at = text.floor_char_boundary(at);
+        let line_start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
+        let from = text.ceil_char_boundary(line_start.max(at.saturating_sub(SHOWN_BYTES / 2)));
+        let until = text.floor_char_boundary(at.saturating_add(SHOWN_BYTES / 2));
+        let whole = |at: usize| position(text, first, at);
+        let (place, shown) = (whole(at), text.get(from..until).unwrap_or_default());
+        let excerpt = Excerpt { first: whole(from), text: shown.trim_end_matches(['\n', '\r']).into() };
+        let at = (at - from).min(excerpt.text.len());
+        Self { message: message.into(), help: None, line: place.line, column: place.column, excerpt, at, fatal: false }
     }
 
-    fn error(&self, column: usize, message: impl Into<String>) -> RowError {
-        RowError { message: message.into(), line: self.line, column }
+    /// An error about a row, at one of its keys if that is near its beginning.
+    pub fn of_row(row: &Row, key: Option<&str>, message: impl Into<String>) -> Self {
+        let at = key.and_then(|key| find_key(&row.start.text, key)).unwrap_or(0);
+        let place = row.start.position(at);
+        let (line, column) = (place.line, place.column);
+        Self { message: message.into(), help: None, line, column, excerpt: row.start.clone(), at, fatal: false }
     }
 
-    /// The row of the line in the buffer, `None` if it is blank.
-    fn row(&self) -> Option<Result<Row, RowError>> {
-        let bytes = match self.line {
-            1 => self.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.buffer),
-            _ => &self.buffer,
-        };
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-                let column = String::from_utf8_lossy(good).chars().count() + 1;
-                let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
-                return Some(Err(
-                    self.error(column, format!("the byte 0x{byte:02X} is not UTF-8: save the file as UTF-8"))
-                ));
-            }
-        };
-        if text.trim().is_empty() {
-            return None;
-        }
-        if is_too_wide(text) {
-            return Some(Err(self.error(1, format!("an object of this line has more than {MAX_KEYS} keys"))));
-        }
-        Some(match serde_json::from_str::<Value>(text) {
-            Ok(value @ Value::Map(_)) => Ok(Row { line: self.line, value }),
-            Ok(other) => {
-                let message = format!(
-                    "this line is {}; each line is one JSON object, such as {{\"input\": \"Hi\"}}",
-                    other.kind()
-                );
-                let blank = text.chars().take_while(|c| c.is_whitespace()).count();
-                Err(self.error(blank + 1, message))
-            }
-            Err(error) => {
-                // serde_json counts bytes; people count characters.
-                let bytes = error.column().saturating_sub(1);
-                let column = text.char_indices().take_while(|&(at, _)| at < bytes).count() + 1;
-                Err(self.error(column, words(&error, text)))
-            }
-        })
+    /// With what to do next.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The last thing that can be said of the file.
+    #[must_use]
+    fn fatal(mut self) -> Self {
+        self.fatal = true;
+        self
     }
 }
 
-impl<R: BufRead> Iterator for JsonLines<R> {
-    type Item = Result<Row, RowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.ended {
-            self.line += 1;
-            match self.fill() {
-                Ok(Line::Whole) => {
-                    if let Some(row) = self.row() {
-                        return Some(row);
-                    }
-                }
-                Ok(Line::TooLong) => {
-                    return Some(Err(self.error(1, format!("this line is longer than {MAX_LINE_BYTES} bytes"))));
-                }
-                Ok(Line::End) => self.ended = true,
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(self.error(1, format!("the file cannot be read further: {error}"))));
-                }
-            }
-        }
-        None
+impl Row {
+    fn new(text: &str, first: Position, value: Value) -> Self {
+        let shown = text.get(..text.floor_char_boundary(SHOWN_BYTES)).unwrap_or_default();
+        Self { line: first.line, start: Excerpt { first, text: Arc::from(shown) }, bytes: text.len(), value }
     }
 }
 
-/// Whether an object has too many keys, found before the line is parsed.
-fn is_too_wide(text: &str) -> bool {
-    if text.len() < 4 * MAX_KEYS {
-        return false;
-    }
-    let (mut open, mut quoted, mut escaped) = (Vec::new(), false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = quoted,
-            b'"' => quoted = !quoted,
-            b'{' | b'[' if !quoted => open.push(0_usize),
-            b'}' | b']' if !quoted => {
-                open.pop();
-            }
-            b':' if !quoted => {
-                let Some(keys) = open.last_mut() else { continue };
-                *keys += 1;
-                if *keys > MAX_KEYS {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-    }
-    false
-}
-
-/// An error of the JSON parser in our words.
-fn words(error: &serde_json::Error, line: &str) -> String {
-    let full = error.to_string();
-    let said = full.split(" at line ").next().unwrap_or(&full);
-    let near = if line.trim_start().starts_with(['{', '[']) {
-        ""
-    } else {
-        "; each line is one JSON object, such as {\"input\": \"Hi\"}"
+/// Where a key stands in the beginning of a row, as JSON or YAML writes it.
+pub fn find_key(text: &str, key: &str) -> Option<usize> {
+    let quoted = Value::str(key).to_json();
+    let is_key =
+        |at: &usize, length: usize| text.get(at + length..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let json = text.match_indices(&quoted).map(|(at, _)| at).find(|at| is_key(at, quoted.len()));
+    let word = |at: &usize| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|c| c.is_whitespace() || matches!(c, '{' | ',' | '-'))
     };
-    let text = match said {
-        _ if error.is_eof() => "the line ends inside its JSON value: an object may not be spread over several lines",
-        "trailing characters" => "text follows the JSON value: one object per line, without commas between lines",
-        "trailing comma" => "a comma stands before the closing bracket: JSON allows none there",
-        "key must be a string" => "a key in double quotes was expected here",
-        "expected `:`" => "a `:` was expected after the key",
-        "expected `,` or `}`" => "`,` or `}` was expected after a value of the object",
-        "expected `,` or `]`" => "`,` or `]` was expected after an item of the list",
-        "expected value" => {
-            "a JSON value was expected here: text in double quotes, a number, true, false, null, `[` or `{`"
-        }
-        "invalid escape" => "a backslash in the text begins no escape that JSON knows: write a backslash as `\\\\`",
-        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
-            "a `\\u` escape is half of a character: such an escape needs its second half, `\\ud83d\\ude00`"
-        }
-        "control character (\\u0000-\\u001F) found while parsing a string" => {
-            "a control character stands in the text: write it as an escape, such as `\\t`"
-        }
-        "number out of range" => "a number is too large to be computed with",
-        "recursion limit exceeded" => "lists and objects are nested too deeply",
-        other => other,
-    };
-    format!("{text}{near}")
+    json.or_else(|| {
+        let mut plain = text.match_indices(key).map(|(at, _)| at);
+        plain.find(|at| word(at) && is_key(at, key.len()))
+    })
 }
 
-/// The cross product of fields, the last one varying fastest. A field without values gives no rows; no field gives none.
-pub fn matrix(fields: &[(String, Vec<Value>)]) -> Matrix<'_> {
-    let done = fields.is_empty() || fields.iter().any(|(_, values)| values.is_empty());
-    Matrix { fields, at: vec![0; fields.len()], done }
+/// The place of a byte of a text that begins at `first`.
+fn position(text: &str, first: Position, at: usize) -> Position {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map(|newline| newline + 1);
+    let column = before.get(start.unwrap_or(0)..).unwrap_or_default().chars().count();
+    Position {
+        offset: first.offset + before.len(),
+        line: first.line + before.bytes().filter(|&b| b == b'\n').count(),
+        column: column + if start.is_some() { 1 } else { first.column },
+    }
 }
 
-/// See [`matrix`].
-pub struct Matrix<'a> {
-    fields: &'a [(String, Vec<Value>)],
-    /// The index of each field's value in the next row.
-    at: Vec<usize>,
-    done: bool,
+/// Rows or what is wrong with them, as they come.
+pub type Rows<'r> = Box<dyn Iterator<Item = Result<Row, RowError>> + 'r>;
+
+/// What is taken of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// Maps, one a row.
+    Rows,
+    /// The same; a JSON or YAML file may also be one map, which is its only row.
+    Records,
+    /// Values of any kind.
+    Values,
 }
 
-impl Iterator for Matrix<'_> {
-    type Item = Map;
-
-    fn next(&mut self) -> Option<Map> {
-        if self.done {
-            return None;
-        }
-        let pairs = self.fields.iter().zip(&self.at);
-        let row =
-            pairs.map(|((name, values), &at)| (name.as_str(), values.get(at).cloned().unwrap_or_default())).collect();
-        self.done = true;
-        for ((_, values), at) in self.fields.iter().zip(&mut self.at).rev() {
-            *at += 1;
-            if *at < values.len() {
-                self.done = false;
-                break;
-            }
-            *at = 0;
-        }
-        Some(row)
+/// The rows of a file in any format. `fields` are the declared types, by which the cells of CSV and TSV are read.
+pub fn rows<'r>(format: Format, reader: impl Read + 'r, fields: &[(Arc<str>, Type)], take: Take) -> Rows<'r> {
+    match format {
+        Format::JsonLines => Box::new(json_lines::read(reader, take)),
+        Format::Json => Box::new(json(reader, take)),
+        Format::Csv => Box::new(csv(reader, b',', fields)),
+        Format::Tsv => Box::new(csv(reader, b'\t', fields)),
+        Format::Yaml => Box::new(yaml(reader, take)),
     }
 }

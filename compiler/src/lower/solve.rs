@@ -29,7 +29,7 @@ const CALL: &str = "_call";
 const RESULT: &str = "_result";
 
 /// How often the assistant may call tools for one line of a script.
-const TOOL_ROUNDS: u32 = 8;
+pub(super) const TOOL_ROUNDS: u32 = 8;
 
 /// What `_status` can be, beside what a simulated user says: a loop with an end of its own goes on, or has come to that end.
 /// Before any such loop there is nothing that could run out.

@@ -6,7 +6,10 @@ use std::fmt;
 use aigo_ir::diagnostic::{Diagnostic, Severity};
 use aigo_ir::span::{SourceMap, Span};
 use aigo_ir::text::{is_dangerous, printable};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, NamedSource, SourceCode,
+    SourceSpan, SpanContents,
+};
 
 /// A line longer than this is not shown.
 const WIDEST: usize = 2_000;
@@ -30,7 +33,7 @@ struct Shown {
     severity: miette::Severity,
     message: String,
     help: Option<String>,
-    source: Option<NamedSource<String>>,
+    source: Option<Piece>,
     labels: Vec<LabeledSpan>,
 }
 
@@ -61,8 +64,35 @@ impl Shown {
         // The first is where the finding is: its line heads the text, whichever place comes first in the file.
         let labels = here.iter().enumerate();
         shown.labels = labels.map(|(at, (span, label))| label_at(&file.text, *span, label, at == 0)).collect();
-        shown.source = Some(NamedSource::new(printable(&file.name), safe(&file.text)));
+        let source = NamedSource::new(printable(&file.name), safe(&file.text));
+        shown.source = Some(Piece { source, before: file.first.line - 1 });
         shown
+    }
+}
+
+/// A text, or a piece of one whose lines count on from those before it.
+#[derive(Debug)]
+struct Piece {
+    source: NamedSource<String>,
+    before: usize,
+}
+
+impl SourceCode for Piece {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let found = self.source.read_span(span, before, after)?;
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.source.name().to_owned(),
+            found.data(),
+            *found.span(),
+            found.line() + self.before,
+            found.column(),
+            found.line_count(),
+        )))
     }
 }
 

@@ -7,6 +7,9 @@ use std::path::{Component, Path, PathBuf};
 
 use aigo_compiler::Sources;
 
+/// How many files and folders a pattern may look at.
+const MOST_ENTRIES: usize = 100_000;
+
 /// Files under one folder.
 pub(crate) struct Folder {
     root: PathBuf,
@@ -49,6 +52,47 @@ impl Folder {
         if !found.is_file() {
             return refuse("it is not a regular file");
         }
+        Ok(found)
+    }
+
+    fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
+        let escapes =
+            Path::new(pattern).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+        if escapes {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "files of a task stay under its folder"));
+        }
+        let root = self.root.canonicalize()?;
+        let base = aigo_compiler::glob::folder(pattern);
+        let Ok(first) = root.join(base).canonicalize() else { return Ok(Vec::new()) };
+        if !first.starts_with(&root) {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the folder is a link out of the task's folder",
+            ));
+        }
+        let mut found = Vec::new();
+        let mut folders = vec![(first, base.to_owned())];
+        let mut seen = 0_usize;
+        while let Some((folder, name)) = folders.pop() {
+            for entry in std::fs::read_dir(&folder)? {
+                let entry = entry?;
+                let Ok(part) = entry.file_name().into_string() else { continue };
+                let path = if name.is_empty() { part } else { format!("{name}/{part}") };
+                seen += 1;
+                if seen > MOST_ENTRIES {
+                    let message =
+                        format!("more than {MOST_ENTRIES} files and folders to look at; name a deeper folder");
+                    return Err(io::Error::other(message));
+                }
+                // A link to a folder is not followed, so there are no loops.
+                if entry.file_type()?.is_dir() {
+                    folders.push((entry.path(), path));
+                } else if aigo_compiler::glob::matches(pattern, &path) {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort();
         Ok(found)
     }
 }

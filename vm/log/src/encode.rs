@@ -70,6 +70,9 @@ fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
     out.number("epoch", open.epoch.into());
     out.str("graph", &open.graph);
     out.value("row", &open.row)?;
+    if let Some(messages) = &open.messages {
+        out.value("messages", messages)?;
+    }
     if !open.tags.is_empty() {
         out.list("tags", &open.tags, |out, tag| {
             json_string(tag, out);

@@ -77,6 +77,9 @@ pub struct Open {
     pub graph: String,
     /// The sample's row, a map.
     pub row: Value,
+    /// The messages that the sample begins with, as a list of maps: of a transcript; `spec/transcript.md` says what each is.
+    #[serde(default, deserialize_with = "present")]
+    pub messages: Option<Value>,
     /// The sample's tags.
     #[serde(default)]
     pub tags: Vec<String>,

@@ -12,7 +12,7 @@ use crate::template::{self, Template};
 use crate::ty::Type;
 use crate::typing::{self, Names, TypeError};
 
-/// The names of a graph: the program's and its slots.
+/// The names of a graph: the program's, the fields of which its samples say more, and its slots.
 pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
     let mut names = program.names();
     for field in &graph.fields {

@@ -6,3 +6,4 @@ mod locating;
 mod oracle;
 mod reading;
 mod recovering;
+mod transcripts;

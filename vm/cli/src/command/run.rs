@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aigo_ir::message::Conversation;
 use aigo_log::{FORMAT, Journal, Run};
 use aigo_machine::{Linked, Sample};
 use aigo_vm::{Planned, Players, RunError, error};
@@ -71,7 +70,7 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
                         epoch,
                         graph: row.graph.clone(),
                         row: Arc::clone(&row.fields),
-                        conversation: Arc::new(Conversation::default()),
+                        conversation: Arc::clone(&row.conversation),
                     };
                     Ok(Planned { sample: Arc::new(sample), tags: row.tags.clone(), begun: None, closed: None })
                 })

@@ -80,19 +80,20 @@ fn got() -> impl Strategy<Value = Record> {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), vec(text(), 0..3));
+    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), vec(text(), 0..3));
     let ask = (any::<u64>(), text(), text(), vec(any::<u32>(), 0..4), text(), text(), any::<bool>());
     let score = (text(), option::of(any::<u32>()), text(), option::of(value()), option::of(any::<bool>()))
         .prop_map(|(scorer, turn, outcome, value, pass)| Score { scorer, turn, outcome, value, pass });
     prop_oneof![
         run(),
         got(),
-        open.prop_map(|(trial, key, epoch, graph, row, tags)| Record::Open(Open {
+        open.prop_map(|(trial, key, epoch, graph, row, messages, tags)| Record::Open(Open {
             trial,
             key,
             epoch,
             graph,
             row,
+            messages,
             tags
         })),
         ask.prop_map(|(trial, graph, node, index, content, role, retry)| {

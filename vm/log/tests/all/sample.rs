@@ -29,6 +29,7 @@ pub(crate) fn open(trial: u64) -> Record {
         epoch: 1,
         graph: "solve".to_owned(),
         row: Value::map([("q", Value::from("2+2"))]),
+        messages: None,
         tags: vec![],
     })
 }

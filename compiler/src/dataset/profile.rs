@@ -1,0 +1,415 @@
+//! What is known of all rows: types, the fields that some lack, ids that stand twice.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aigo_ir::diagnostic::Diagnostics;
+use aigo_ir::key::KeyWriter;
+use aigo_ir::span::{SourceMap, Span};
+use aigo_ir::ty::Type;
+use aigo_ir::typing::{self, Mistake, Names};
+use aigo_ir::value::{Map, Value};
+
+use super::declared::Fields;
+use super::ids::{Ids, MultisetHash};
+use super::keys::{self, Keys, short};
+use super::prepare::{Order, Prepared};
+use super::problem::{Findings, Place, Problem, thousands};
+use super::raw::Raw;
+use super::{Dataset, EACH_TURN, RECORDED};
+use crate::catalog;
+use crate::sources::Sources;
+
+/// What is known of a field over the rows of a group.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldProfile {
+    pub(crate) name: Arc<str>,
+    /// Declared, or the smallest type of all its values; with the possibility that it is missing where a row lacks it.
+    pub(crate) ty: Type,
+    /// In how many rows it is.
+    present: usize,
+    /// The last row that has it, counted from 1.
+    seen: usize,
+    /// The first row that lacks it.
+    lacking: Option<Place>,
+    /// Where that row stands.
+    lacking_at: Option<Span>,
+}
+
+/// What is known of the samples that run one solve graph, or of all.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    /// Which one; none of all.
+    graph: Option<Arc<str>>,
+    count: usize,
+    first: Option<Place>,
+    /// In the order in which they first occur.
+    fields: Vec<FieldProfile>,
+    index: BTreeMap<Arc<str>, usize>,
+    /// The fields that no row lacks so far.
+    complete: Vec<usize>,
+}
+
+/// Rows that lack a field.
+pub(crate) struct Lacking {
+    /// `3 of 5,000 samples lack it, first row 731 of data.jsonl (line 733)`
+    pub(crate) text: String,
+    /// The first of them.
+    pub(crate) span: Span,
+}
+
+/// What is known of a dataset.
+#[derive(Debug, Default)]
+pub(crate) struct Profile {
+    groups: Vec<Group>,
+    joined: Group,
+    prepared: Vec<Prepared>,
+    pub(crate) count: usize,
+    hash: MultisetHash,
+    /// Whether a row has no id of its own.
+    without_id: bool,
+}
+
+/// Reads all rows once.
+pub(crate) fn profile(
+    prepared: Vec<Prepared>,
+    world: &dyn Sources,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) -> Profile {
+    let mut profile = Profile::default();
+    let mut ids = Ids::default();
+    let declared = prepared.first().map(|source| source.declared.clone()).unwrap_or_default();
+    let mut empty = Vec::new();
+    for mut source in prepared {
+        let filter = source.filter.as_ref().map(|(_, leaf)| leaf.span);
+        let (read, kept) = profile.source(&mut source, world, &mut ids, sources, found);
+        empty.extend(filter.filter(|_| read > 0 && kept == 0));
+        profile.prepared.push(source);
+    }
+    ids.report(&profile.prepared, world, sources, found);
+    if profile.count > 0 {
+        for span in empty {
+            let message = "the filter leaves no row of this source";
+            found.push(catalog::NOTHING_LEFT.at(span, message).help("mend the filter, or remove the source"));
+        }
+    }
+    profile.joined = joined(&profile.groups);
+    let mut places = BTreeMap::new();
+    for group in profile.groups.iter_mut().chain([&mut profile.joined]) {
+        group.finish(&declared, sources, &mut places);
+    }
+    profile
+}
+
+impl Profile {
+    /// Reads one source; gives the number of rows read, and of rows that the filter leaves.
+    fn source(
+        &mut self,
+        source: &mut Prepared,
+        world: &dyn Sources,
+        ids: &mut Ids,
+        sources: &mut SourceMap,
+        found: &mut Diagnostics,
+    ) -> (usize, u64) {
+        let mut findings = Findings::new(source.span);
+        let mut sieve = Sieve::new(source);
+        let (mut kept, mut bytes) = (0_u64, 0_usize);
+        let mut order: Vec<(u64, u64)> = Vec::new();
+        let cut_later = source.shuffle.is_some() && source.limit.is_some();
+        for raw in source.base(world) {
+            if !cut_later && source.limit.is_some_and(|limit| kept >= limit) {
+                break;
+            }
+            let raw = match raw {
+                Ok(raw) => raw,
+                Err(problem) => {
+                    findings.push(problem, sources, found);
+                    continue;
+                }
+            };
+            if !sieve.keeps(source, &raw) {
+                continue;
+            }
+            if let Some(seed) = source.shuffle {
+                order.push((rank(seed, &raw), kept));
+                bytes += raw.bytes;
+            }
+            if !cut_later {
+                ids.take(&raw);
+                self.take(&raw);
+            }
+            kept += 1;
+        }
+        let read = sieve.read;
+        sieve.finish(source, &mut findings, sources, found);
+        let sound = !findings.any();
+        findings.finish(found);
+        if source.shuffle.is_some() {
+            let mean_bytes = bytes / order.len().max(1);
+            order.sort_unstable();
+            order.truncate(source.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)));
+            order.shrink_to_fit();
+            source.order = Some(Order { rows: Arc::new(order), mean_bytes });
+            if cut_later && sound {
+                for raw in source.raws(world).filter_map(Result::ok) {
+                    ids.take(&raw);
+                    self.take(&raw);
+                }
+            }
+        }
+        (read, kept)
+    }
+
+    fn take(&mut self, raw: &Raw) {
+        self.hash.add(&keys::whole(raw));
+        self.without_id |= raw.id.is_none();
+        let last = self
+            .groups
+            .last()
+            .is_some_and(|group| group.graph.as_ref() == Some(&raw.graph))
+            .then(|| self.groups.len() - 1);
+        let at = last.or_else(|| self.groups.iter().position(|group| group.graph.as_ref() == Some(&raw.graph)));
+        let at = at.unwrap_or_else(|| {
+            self.groups.push(Group { graph: Some(raw.graph.clone()), ..Group::default() });
+            self.groups.len() - 1
+        });
+        if let Some(group) = self.groups.get_mut(at) {
+            group.take(&raw.fields, &raw.place);
+        }
+        self.count += 1;
+    }
+
+    /// What is known of the samples that run a solve graph; none where no sample does.
+    pub(crate) fn group(&self, graph: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.graph.as_deref() == Some(graph))
+    }
+
+    /// What is known of all samples.
+    pub(crate) const fn joined(&self) -> &Group {
+        &self.joined
+    }
+
+    /// Whether transcripts are scored as they are, and whether they are answered turn by turn.
+    pub(crate) fn transcripts(&self) -> (bool, bool) {
+        (self.group(RECORDED).is_some(), self.group(EACH_TURN).is_some())
+    }
+
+    /// The dataset of these rows, whose solve graph reads these fields. Rows without ids are read once more, to find those that
+    /// share a key.
+    pub(crate) fn dataset(self, read: Vec<Arc<str>>, world: &dyn Sources) -> Dataset {
+        let hash = self.hash.finish(self.count);
+        let mut keys = Keys { read, shared: Vec::new() };
+        if self.without_id {
+            let raws = self.prepared.iter().flat_map(|source| source.raws(world)).filter_map(Result::ok);
+            let mut all: Vec<[u8; 16]> =
+                raws.filter(|raw| raw.id.is_none()).map(|raw| short(&keys.content(&raw))).collect();
+            all.sort_unstable();
+            let neighbours = all.iter().zip(all.iter().skip(1));
+            keys.shared = neighbours.filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
+            keys.shared.dedup();
+        }
+        Dataset { sources: Arc::new(self.prepared), keys, count: self.count, hash }
+    }
+}
+
+/// A source's filter while its rows are read: it is typed by all of them, those included that it leaves out.
+struct Sieve {
+    before: Option<Group>,
+    faults: Vec<Problem>,
+    read: usize,
+}
+
+impl Sieve {
+    fn new(source: &Prepared) -> Self {
+        Self { before: source.filter.as_ref().map(|_| Group::default()), faults: Vec::new(), read: 0 }
+    }
+
+    fn keeps(&mut self, source: &Prepared, raw: &Raw) -> bool {
+        self.read += 1;
+        let Some(group) = &mut self.before else { return true };
+        group.take(&raw.fields, &raw.place);
+        source.keeps(raw).unwrap_or_else(|problem| {
+            // More than are told are not kept.
+            if self.faults.len() < 100 {
+                self.faults.push(problem);
+            }
+            false
+        })
+    }
+
+    /// What fails on a row because of its types is said once, of the expression.
+    fn finish(self, source: &Prepared, findings: &mut Findings, sources: &mut SourceMap, found: &mut Diagnostics) {
+        if let Some(mut group) = self.before
+            && !check_filter(source, &mut group, sources, found)
+        {
+            self.faults.into_iter().for_each(|problem| findings.push(problem, sources, found));
+        }
+    }
+}
+
+/// The rank of a row in a shuffled order: from the seed and what the row is, so that a row more moves no other.
+fn rank(seed: u64, raw: &Raw) -> u64 {
+    let mut writer = KeyWriter::new("aigo.shuffle.1");
+    writer.u64(seed);
+    match &raw.id {
+        Some(id) => writer.str(id),
+        None => writer.key(&keys::whole(raw)),
+    };
+    writer.finish().number()
+}
+
+/// Types a filter as the condition that it is. Says whether something was wrong with it.
+fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, found: &mut Diagnostics) -> bool {
+    let Some((filter, leaf)) = &source.filter else { return false };
+    group.finish(&source.declared, sources, &mut BTreeMap::new());
+    let mut names = Names::default();
+    for field in group.fields() {
+        names.insert(field.name.clone(), field.ty.clone());
+    }
+    let mut errors = Vec::new();
+    typing::check_condition(filter, &names, &mut errors);
+    let wrong = !errors.is_empty();
+    for error in errors {
+        let row = match error.mistake {
+            Mistake::Unknown => &catalog::UNKNOWN_NAME,
+            Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
+            Mistake::Type => &catalog::WRONG_TYPE,
+        };
+        let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
+        let lacking = lacking.and_then(|name| Some((name, group.lacking(name)?)));
+        let message = match &lacking {
+            Some((name, lacking)) => format!("`{name}` is read here, and {}", lacking.text),
+            None => error.message,
+        };
+        let mut diagnostic = row.at(leaf.locate(sources, error.range), message).maybe_help(error.help);
+        if let Some((_, lacking)) = lacking {
+            diagnostic = diagnostic.related(lacking.span, "the field is missing here");
+        }
+        found.push(diagnostic);
+    }
+    wrong
+}
+
+impl Group {
+    /// Of no samples nothing is known.
+    pub(crate) const fn empty() -> Self {
+        Self { graph: None, count: 0, first: None, fields: Vec::new(), index: BTreeMap::new(), complete: Vec::new() }
+    }
+
+    fn take(&mut self, fields: &Map, place: &Place) {
+        self.count += 1;
+        let row = self.count;
+        if self.first.is_none() {
+            self.first = Some(place.clone());
+        }
+        for (name, value) in fields.iter() {
+            let at = match self.index.get(name) {
+                Some(at) => *at,
+                None => {
+                    let at = self.fields.len();
+                    self.index.insert(name.clone(), at);
+                    // A field that comes late was lacking in all rows before.
+                    let lacking = self.first.clone().filter(|_| row > 1);
+                    if lacking.is_none() {
+                        self.complete.push(at);
+                    }
+                    let ty = Type::of(value);
+                    let name = name.clone();
+                    self.fields.push(FieldProfile { name, ty, present: 0, seen: 0, lacking, lacking_at: None });
+                    at
+                }
+            };
+            if let Some(field) = self.fields.get_mut(at) {
+                field.present += 1;
+                field.seen = row;
+                let known = matches!(
+                    (&field.ty, value),
+                    (Type::Any, _)
+                        | (Type::Str, Value::Str(_))
+                        | (Type::Bool, Value::Bool(_))
+                        | (Type::Int | Type::Number, Value::Int(_))
+                        | (Type::Number, Value::Float(_))
+                );
+                if !known {
+                    field.ty = field.ty.join(&Type::of(value));
+                }
+            }
+        }
+        let fields = &mut self.fields;
+        self.complete.retain(|&at| {
+            let Some(field) = fields.get_mut(at).filter(|field| field.seen != row) else { return true };
+            field.lacking = Some(place.clone());
+            false
+        });
+    }
+
+    /// Declared types take the place of those that were found, missing fields may be missing, places become spans.
+    fn finish(&mut self, declared: &Fields, sources: &mut SourceMap, places: &mut BTreeMap<(Arc<str>, usize), Span>) {
+        for (name, ty) in declared.all() {
+            if !self.index.contains_key(name) {
+                self.index.insert(name.clone(), self.fields.len());
+                let (name, ty, lacking) = (name.clone(), ty.clone(), self.first.clone());
+                self.fields.push(FieldProfile { name, ty, present: 0, seen: 0, lacking, lacking_at: None });
+            }
+        }
+        for field in &mut self.fields {
+            if let Some(ty) = declared.get(&field.name) {
+                field.ty = ty.clone();
+            }
+            let Some(place) = &field.lacking else { continue };
+            if !matches!(field.ty, Type::Maybe(_) | Type::Any | Type::Null) {
+                field.ty = Type::Maybe(Box::new(field.ty.clone()));
+            }
+            field.lacking_at = Some(match place.key() {
+                None => place.locate(sources),
+                Some(key) => *places.entry(key).or_insert_with(|| place.locate(sources)),
+            });
+        }
+    }
+
+    /// The fields, in the order in which they first occur.
+    pub(crate) fn fields(&self) -> &[FieldProfile] {
+        &self.fields
+    }
+
+    /// What is to be said of a field that some rows lack.
+    pub(crate) fn lacking(&self, name: &str) -> Option<Lacking> {
+        let field = self.index.get(name).and_then(|at| self.fields.get(*at))?;
+        let (place, span) = (field.lacking.as_ref()?, field.lacking_at?);
+        let (lack, all) = (self.count - field.present, self.count);
+        let who = if all == 1 {
+            format!("the only sample, {}, lacks it", place.text())
+        } else {
+            let verb = if lack == 1 { "lacks" } else { "lack" };
+            let first = if lack == 1 { "" } else { "first " };
+            format!("{} of {} samples {verb} it: {first}{}", thousands(lack), thousands(all), place.text())
+        };
+        Some(Lacking { text: who, span })
+    }
+}
+
+/// What is known of the samples of all groups.
+fn joined(groups: &[Group]) -> Group {
+    let mut all = Group { count: groups.iter().map(|group| group.count).sum(), ..Group::default() };
+    all.first = groups.first().and_then(|group| group.first.clone());
+    for field in groups.iter().flat_map(|group| &group.fields) {
+        match all.index.get(&field.name).and_then(|at| all.fields.get_mut(*at)) {
+            Some(known) => {
+                known.ty = known.ty.join(&field.ty);
+                known.present += field.present;
+            }
+            None => {
+                all.index.insert(field.name.clone(), all.fields.len());
+                all.fields.push(FieldProfile { lacking: None, ..field.clone() });
+            }
+        }
+    }
+    for field in all.fields.iter_mut().filter(|field| field.present < all.count) {
+        field.lacking = groups.iter().find_map(|group| match group.index.get(&field.name) {
+            Some(at) => group.fields.get(*at).and_then(|field| field.lacking.clone()),
+            None => group.first.clone(),
+        });
+    }
+    all
+}
