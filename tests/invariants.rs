@@ -238,6 +238,19 @@ fn rules() {
     behind("rules", "role \"user\" scripted {\n rule say=\"HERE\"\n}", "{{ nothing }}", "{{ plan }}");
 }
 
+#[test]
+fn tools() {
+    let tool = |rest: &str| {
+        format!(
+            "program \"p\" {{\nseed 0\nepochs 1\nstate @{{\"seats\":2}}\n}}\ntool \"t\" {{\n param \"n\" type=\"integer\"\n {rest}\n}}"
+        )
+    };
+    behind("tools", &tool("require \"HERE\""), "n", "n > 0");
+    behind("tools", &tool("set \"state.seats\" to=\"HERE\""), "'many'", "state.seats + n");
+    behind("tools", &tool("set \"HERE\" to=\"n\""), "n", "state.seats");
+    behind("tools", &tool("returns \"HERE\""), "state.seat", "{'seats': state.seats}");
+}
+
 /// An invariant without a test here is found.
 #[test]
 fn every_invariant_has_its_test() {

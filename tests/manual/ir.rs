@@ -28,9 +28,10 @@ fn program(part: &str, text: &str) -> String {
         "slot \"v\" type=\"verdict\"\nn0 \"check\" check contains=\"x\" text=\"last.text\" author=\"assistant\" turn=\"turn\" into=\"v\" next=n1\n\
          n1 \"score\" score scorer=\"helpful\" from=\"v\" next=n2\nn2 \"end\" exit completed\n",
     );
+    let tool = is("tool", "");
     format!(
         "aigo-ir 1\nprogram \"example\" {{\nseed 0\nepochs 1\nfield \"plan\" type=\"string\"\n}}\n\
-         role \"assistant\" scripted {{\n{rule}}}\nrole \"judge\" scripted {{\nrule fault=500\n}}\n\
+         role \"assistant\" scripted {{\n{rule}}}\nrole \"judge\" scripted {{\nrule fault=500\n}}\n{tool}\
          solve \"main\" {{\n{solve}}}\nscore \"helpful\" scale=boolean pass=@1.0 evidence=none {{\n{score}}}\n"
     )
 }
@@ -41,7 +42,7 @@ fn every_program_is_what_the_page_says() {
     let mut shown = BTreeSet::new();
     for block in page.blocks.iter().filter(|block| block.is("ir")) {
         let place = block.place(&page);
-        let part = block.words.get(1).filter(|word| ["solve", "score", "role"].contains(&word.as_str()));
+        let part = block.words.get(1).filter(|word| ["solve", "score", "role", "tool"].contains(&word.as_str()));
         let text = part.map_or_else(|| block.text.clone(), |part| program(part, &block.text));
         let read_back = read::read(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
         assert_eq!(read::read(&print::print(&read_back)).as_ref(), Ok(&read_back), "{place}: read(print(p)) == p");
@@ -63,7 +64,7 @@ fn every_program_is_what_the_page_says() {
 #[test]
 fn the_invariants_are_the_functions_that_verify() {
     let mut functions = BTreeSet::new();
-    for file in ["names", "structure", "slots", "types", "effects"] {
+    for file in ["names", "structure", "slots", "types", "tools", "effects"] {
         let text = source(&format!("compiler/ir/src/verify/{file}.rs"));
         let named = between(&text, "pub(super) fn ", "(").into_iter();
         functions.extend(named.filter(|name| text.contains(&format!("\"{name}\""))));

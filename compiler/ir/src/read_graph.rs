@@ -119,24 +119,7 @@ fn node(line: &mut Cursor<'_>) -> Read<Node> {
     let word = line.word("the node's kind")?;
     let arc = |text: &str| -> Arc<str> { text.into() };
     Ok(match word {
-        "append" => {
-            let (author, audience) = (arc(line.needed_text("author")?), line.text_of("for")?.map(arc));
-            let said = if let Some(text) = line.text_of("say")? {
-                Said::Template(Template::new(text))
-            } else if let Some(value) = line.value_of("any_of")? {
-                match choices(value) {
-                    Some(choices) => Said::AnyOf(choices),
-                    None => return line.fail("`any_of=` is a list of `{\"say\": TEXT, \"weight\": N}`"),
-                }
-            } else if let Some(text) = line.text_of("text")? {
-                Said::Text(expr(line, text)?)
-            } else if let Some(text) = line.text_of("history")? {
-                Said::History(expr(line, text)?)
-            } else {
-                Said::Reply(arc(line.needed_text("reply")?))
-            };
-            Node::Append { author, audience, said }
-        }
+        "append" => append(line)?,
         "generate" => generate(line)?,
         "branch" => Node::Branch { when: needed_expr(line, "when")? },
         "loop" => {
@@ -196,6 +179,25 @@ pub(crate) fn needed_expr(line: &mut Cursor<'_>, key: &str) -> Read<crate::expr:
 
 fn cap(line: &mut Cursor<'_>) -> Read<u32> {
     line.count_of("cap")?.map_or_else(|| line.fail("`cap=` is missing"), Ok)
+}
+
+fn append(line: &mut Cursor<'_>) -> Read<Node> {
+    let (author, audience) = (line.needed_text("author")?.into(), line.text_of("for")?.map(Arc::from));
+    let said = if let Some(text) = line.text_of("say")? {
+        Said::Template(Template::new(text))
+    } else if let Some(value) = line.value_of("any_of")? {
+        match choices(value) {
+            Some(choices) => Said::AnyOf(choices),
+            None => return line.fail("`any_of=` is a list of `{\"say\": TEXT, \"weight\": N}`"),
+        }
+    } else if let Some(text) = line.text_of("text")? {
+        Said::Text(expr(line, text)?)
+    } else if let Some(text) = line.text_of("history")? {
+        Said::History(expr(line, text)?)
+    } else {
+        Said::Reply(line.needed_text("reply")?.into())
+    };
+    Ok(Node::Append { author, audience, said })
 }
 
 /// The choices of an `any_of`.
