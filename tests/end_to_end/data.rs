@@ -88,7 +88,10 @@ fn a_bad_row_is_told_at_its_place_in_its_file_and_the_others_are_read() {
         ("c.json", "[{\"q\": 1},\n {\"turn\": 3}]"),
         ("d.yaml", "- {q: 1}\n- q\n"),
     ];
-    let found = said(&named, "[{file: a.jsonl}, {file: b.csv}, {file: c.json}, {file: d.yaml}, {file: gone.csv}, {file: x.parquet}]");
+    let found = said(
+        &named,
+        "[{file: a.jsonl}, {file: b.csv}, {file: c.json}, {file: d.yaml}, {file: gone.csv}, {file: x.parquet}]",
+    );
     let expected = [
         "t.yaml:4:88: error[E0208]: `gone.csv` cannot be read: no such file",
         "t.yaml:4:106: error[E0520]: `x.parquet` says not by its extension what it holds; known are `.jsonl`, `.ndjson`, \
@@ -128,7 +131,10 @@ fn a_missing_field_names_file_row_and_how_many_lack_it() {
     let (span, label) = &found.related[0];
     let at = compiled.sources.position(*span);
     let name = &compiled.sources.get(span.file).expect("a file").name;
-    assert_eq!((name.as_str(), at.line, at.column, label.as_str()), ("data.jsonl", 733, 1, "the field is missing here"));
+    assert_eq!(
+        (name.as_str(), at.line, at.column, label.as_str()),
+        ("data.jsonl", 733, 1, "the field is missing here")
+    );
 }
 
 #[test]
@@ -150,17 +156,19 @@ fn declared_types_hold_for_every_row() {
         said(&[], "{samples: [{seats: 1, goal: {id: [x]}}]}"),
         ["t.yaml:5:42: error[E0522]: `goal` of sample 1 has `id` that is a list, and is declared as string"]
     );
-    let found = findings(&compile("t.yaml", task("fields: {a: str, b: 'list<', turn: any}\n", "{samples: [{}]}", "x").as_bytes(), &files(&[])));
+    let found = findings(&compile(
+        "t.yaml",
+        task("fields: {a: str, b: 'list<', turn: any}\n", "{samples: [{}]}", "x").as_bytes(),
+        &files(&[]),
+    ));
     assert_eq!(found.len(), 3, "{found:#?}");
     assert!(found[0].starts_with("t.yaml:4:13: error[E0521]: `str` is no type"), "{found:#?}");
 }
 
 #[test]
 fn a_matrix_takes_its_values_from_files() {
-    let world = files(&[
-        ("goals.csv", "id,text\nrefund,Get a refund.\nseats,Add seats.\n"),
-        ("plans.yaml", "[Pro, Team]\n"),
-    ]);
+    let world =
+        files(&[("goals.csv", "id,text\nrefund,Get a refund.\nseats,Add seats.\n"), ("plans.yaml", "[Pro, Team]\n")]);
     let dataset = "{matrix: {goal: {file: goals.csv}, plan: {file: plans.yaml}}}";
     let found = rows(&world, &task("", dataset, "{{ goal.text }} {{ plan }}"));
     assert_eq!(keys(&found), ["refund/Pro", "refund/Team", "seats/Pro", "seats/Team"]);
@@ -181,7 +189,10 @@ fn a_matrix_takes_its_values_from_files() {
 
 #[test]
 fn a_filter_is_a_condition_and_what_it_leaves_out_is_not_there() {
-    let world = files(&[("a.jsonl", "{\"q\": \"a\", \"n\": 1}\n{\"q\": \"b\", \"n\": 5, \"q2\": 1}\n{\"q\": \"c\", \"n\": 7, \"q2\": 2}\n")]);
+    let world = files(&[(
+        "a.jsonl",
+        "{\"q\": \"a\", \"n\": 1}\n{\"q\": \"b\", \"n\": 5, \"q2\": 1}\n{\"q\": \"c\", \"n\": 7, \"q2\": 2}\n",
+    )]);
     // What only rows lack that are left out is not missing.
     let dataset = "{file: a.jsonl, filter: n > 2, tags: [big]}";
     let found = rows(&world, &task("", dataset, "{{ q }} {{ q2 }}"));
@@ -191,7 +202,10 @@ fn a_filter_is_a_condition_and_what_it_leaves_out_is_not_there() {
         ("n > 'x'", "t.yaml:4:34: error[E0403]"),
         ("nn > 2", "t.yaml:4:34: error[E0302]: `nn` is not defined"),
         ("n + 1", "t.yaml:4:34: error[E0403]"),
-        ("q2 == 1", "t.yaml:4:34: error[E0404]: `q2` is read here, and 1 of 3 samples lacks it: row 1 of a.jsonl (line 1)"),
+        (
+            "q2 == 1",
+            "t.yaml:4:34: error[E0404]: `q2` is read here, and 1 of 3 samples lacks it: row 1 of a.jsonl (line 1)",
+        ),
         ("n >", "error[E0401]"),
         ("n > 9", "error[E0502]"),
     ] {
@@ -224,7 +238,8 @@ fn shuffled_rows_come_in_the_seeds_order_wherever_they_stand() {
 #[test]
 fn clusters_say_what_belongs_together() {
     let world = files(&[("a.jsonl", "{\"id\": 1, \"goal\": {\"id\": \"g\", \"n\": 4}}\n")]);
-    let cluster = |more: &str| rows(&world, &task("", &format!("{{file: a.jsonl{more}}}"), "Hi"))[0].cluster.to_string();
+    let cluster =
+        |more: &str| rows(&world, &task("", &format!("{{file: a.jsonl{more}}}"), "Hi"))[0].cluster.to_string();
     assert_eq!(["", ", cluster: goal", ", cluster: goal.n"].map(cluster), ["1", "g", "4"]);
     assert_eq!(
         said(&[("a.jsonl", "{\"goal\": 1}\n{\"goal\": 2}\n")], "{file: a.jsonl, cluster: gaol}"),
@@ -243,14 +258,15 @@ const RECORDED: &str = "{\"messages\": [{\"role\": \"user\", \"content\": \"1\"}
 fn transcripts_are_samples_of_their_own_graph() {
     let other = RECORDED.replace("\"2\"", "\"3\"");
     let twice = format!("{RECORDED}{other}{RECORDED}");
-    let world = files(&[("r/a.jsonl", &twice), ("r/b.json", "{\"id\": \"b\", \"messages\": [{\"role\": \"user\", \"content\": \"4\"}]}")]);
-    let found = rows(&world, &task("", "{transcripts: r/*, tags: [real]}", "Hi"));
-    assert_eq!(found.iter().map(|row| (&*row.graph, row.conversation.messages().len())).collect::<Vec<_>>(), [
-        ("recorded", 3),
-        ("recorded", 3),
-        ("recorded", 3),
-        ("recorded", 1)
+    let world = files(&[
+        ("r/a.jsonl", &twice),
+        ("r/b.json", "{\"id\": \"b\", \"messages\": [{\"role\": \"user\", \"content\": \"4\"}]}"),
     ]);
+    let found = rows(&world, &task("", "{transcripts: r/*, tags: [real]}", "Hi"));
+    assert_eq!(
+        found.iter().map(|row| (&*row.graph, row.conversation.messages().len())).collect::<Vec<_>>(),
+        [("recorded", 3), ("recorded", 3), ("recorded", 3), ("recorded", 1)]
+    );
     let names: BTreeSet<&str> = keys(&found).into_iter().collect();
     assert!(names.len() == 4 && names.contains("b"), "{names:?}");
     assert_eq!(found.iter().map(|row| &*row.cluster).collect::<Vec<_>>(), ["u", "u", "u", "b"]);
@@ -266,7 +282,9 @@ fn transcripts_are_samples_of_their_own_graph() {
     let found = rows(&world, &task("", "{transcripts: r/a.jsonl, continue: each_turn, limit: 2}", "Hi"));
     let shown: Vec<_> = found
         .iter()
-        .map(|row| (&*row.graph, row.conversation.messages().len(), row.fields.get("recorded_reply").map(|v| v.to_json())))
+        .map(|row| {
+            (&*row.graph, row.conversation.messages().len(), row.fields.get("recorded_reply").map(|v| v.to_json()))
+        })
         .collect();
     assert_eq!(shown, [("each_turn", 1, Some("\"x\"".to_owned())), ("each_turn", 3, Some("\"\"".to_owned()))]);
     assert_eq!(said(&[], "{transcripts: r/*.jsonl}"), ["t.yaml:4:24: error[E0525]: no file matches `r/*.jsonl`"]);
@@ -281,7 +299,9 @@ fn ids_are_unique_over_all_sources() {
     let named = [("a.csv", "id,q\none,x\n"), ("b.jsonl", "{\"id\": \"t\"}\n{\"id\": \"one\"}\n")];
     assert_eq!(
         said(&named, "[{file: a.csv}, {file: b.jsonl}]"),
-        ["b.jsonl:2:2: error[E0504]: row 2 of b.jsonl (line 2) has the id `one`, which row 1 of a.csv (line 2) has too"]
+        [
+            "b.jsonl:2:2: error[E0504]: row 2 of b.jsonl (line 2) has the id `one`, which row 1 of a.csv (line 2) has too"
+        ]
     );
 }
 
@@ -295,7 +315,8 @@ fn thirty_thousand_fields_are_no_more_than_rows() {
 #[test]
 fn transcripts_are_scored_as_they_are_and_answered_turn_by_turn() {
     let folder = folder("transcripts");
-    std::fs::write(folder.join("a.jsonl"), RECORDED.replace("{\"messages\"", "{\"id\": \"c\", \"messages\"")).expect("written");
+    std::fs::write(folder.join("a.jsonl"), RECORDED.replace("{\"messages\"", "{\"id\": \"c\", \"messages\""))
+        .expect("written");
     let text = task("", "[{transcripts: '*.jsonl'}]", "Hi");
     std::fs::write(folder.join("task.yaml"), text).expect("written");
     let ran = run(&folder, &["run", "task.yaml", "--format", "json"]);
@@ -326,7 +347,11 @@ fn what_is_no_file_of_the_task_is_refused() {
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!((ran.code, lines.len()), (3, 8), "{}", ran.out);
     assert!(lines.iter().all(|line| line.contains("error[E0208]")), "{}", ran.out);
-    assert!(lines[2].contains("it is not a regular file") && lines[5].contains("it is not a regular file"), "{}", ran.out);
+    assert!(
+        lines[2].contains("it is not a regular file") && lines[5].contains("it is not a regular file"),
+        "{}",
+        ran.out
+    );
 }
 
 /// Files of real conversations, if they are at hand.
@@ -352,8 +377,10 @@ fn real_transcripts_are_read_whole() {
             let one = one.unwrap_or_else(|error| panic!("{file}: {error}"));
             let map = one.row.value.as_map().expect("a map").clone();
             let line = aigo_source::transcript::write(&one.conversation, &map);
-            let rows = aigo_source::rows(aigo_source::Format::JsonLines, line.as_bytes(), &[], aigo_source::Take::Records);
-            let back = aigo_source::transcript::conversations(rows, |error| error).next().expect("one").expect("a good one");
+            let rows =
+                aigo_source::rows(aigo_source::Format::JsonLines, line.as_bytes(), &[], aigo_source::Take::Records);
+            let back =
+                aigo_source::transcript::conversations(rows, |error| error).next().expect("one").expect("a good one");
             assert_eq!(back.conversation, one.conversation);
             let is_call = |message: &&aigo_ir::message::Message| {
                 matches!(message.kind, aigo_ir::message::MessageKind::Call { .. })

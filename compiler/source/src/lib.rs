@@ -9,11 +9,13 @@
 
 pub mod catalog;
 mod rows;
-pub mod transcript;
 mod scalar;
+pub mod transcript;
 mod yaml;
 
-pub use rows::{Format, MAX_ROW_BYTES, Matrix, Row, RowError, Rows, Take, csv, find_key, json, jsonl, matrix, rows, yaml};
+pub use rows::{
+    Format, MAX_ROW_BYTES, Matrix, Row, RowError, Rows, Take, csv, find_key, json, jsonl, matrix, rows, yaml,
+};
 pub use scalar::{ScalarSource, Style};
 pub use yaml::tree::{Comment, Entries, Entry, Items, Kind, NodeRef, Tree};
 pub use yaml::{MAX_FILE_BYTES, Parsed, decode, parse};

@@ -85,15 +85,7 @@ impl RowError {
         let (place, shown) = (whole(at), text.get(from..until).unwrap_or_default());
         let excerpt = Excerpt { first: whole(from), text: shown.trim_end_matches(['\n', '\r']).into() };
         let at = (at - from).min(excerpt.text.len());
-        Self {
-            message: message.into(),
-            help: None,
-            line: place.line,
-            column: place.column,
-            excerpt,
-            at,
-            fatal: false,
-        }
+        Self { message: message.into(), help: None, line: place.line, column: place.column, excerpt, at, fatal: false }
     }
 
     /// An error about a row, at one of its keys if that is near its beginning.

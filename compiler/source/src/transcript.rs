@@ -51,7 +51,8 @@ fn messages_key(row: &Map) -> Option<&'static str> {
 fn whole(mut row: Row) -> Result<Transcript, RowError> {
     let map = row.value.as_map().cloned().unwrap_or_default();
     let Some(key) = messages_key(&map) else {
-        let message = "this record has no messages: a list was expected as `messages: [{\"role\": \"user\", \"content\": …}]`";
+        let message =
+            "this record has no messages: a list was expected as `messages: [{\"role\": \"user\", \"content\": …}]`";
         let help = "`messages`, `conversation`, `conversations`, `turns` and `traj` are read; or one message a line, each \
                     with `role`, `content` and the `conversation_id` that it belongs to";
         return Err(RowError::of_row(&row, None, message).help(help));

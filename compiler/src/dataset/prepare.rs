@@ -141,9 +141,7 @@ fn data_file(file: &DataFile) -> Result<File, Problem> {
 
 /// The files of a path or a pattern.
 fn matching(path: &Spanned<String>, world: &dyn Sources) -> Result<Vec<File>, Problem> {
-    let file = |text: &str| {
-        data_file(&DataFile { path: Spanned::new(text.to_owned(), path.span), format: None })
-    };
+    let file = |text: &str| data_file(&DataFile { path: Spanned::new(text.to_owned(), path.span), format: None });
     if !glob::is_pattern(&path.value) {
         return file(&path.value).map(|file| vec![file]);
     }
@@ -153,7 +151,8 @@ fn matching(path: &Spanned<String>, world: &dyn Sources) -> Result<Vec<File>, Pr
     })?;
     if found.is_empty() {
         let message = format!("no file matches `{}`", path.value);
-        let help = "`*` stands for any name in one folder, `**` for any folders; paths are relative to the task's folder";
+        let help =
+            "`*` stands for any name in one folder, `**` for any folders; paths are relative to the task's folder";
         return Err(Problem::of_source(&catalog::NO_MATCH, path.span, message).help(help));
     }
     found.iter().map(|path| file(path)).collect()
@@ -207,7 +206,10 @@ fn misplaced(field: &str, value: &Value) -> Option<(String, String)> {
             format!("give it one: `{{id: …, text: …}}`, read as `{field}.text`"),
         )),
         Value::List(_) | Value::Null => Some((
-            format!("a value of `{field}` is {}; a matrix combines texts, numbers, booleans and maps with an `id`", value.kind()),
+            format!(
+                "a value of `{field}` is {}; a matrix combines texts, numbers, booleans and maps with an `id`",
+                value.kind()
+            ),
             format!("name it: `{{id: …, items: […]}}`, read as `{field}.items`"),
         )),
         _ => None,

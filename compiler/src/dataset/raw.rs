@@ -81,7 +81,9 @@ fn tags_of(value: &Value) -> Result<Vec<String>, String> {
     let wrong = || "`tags` must be a list of texts".to_owned();
     match value {
         Value::Null => Ok(Vec::new()),
-        Value::Str(text) => Ok(text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()),
+        Value::Str(text) => {
+            Ok(text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect())
+        }
         Value::List(items) => items.iter().map(|tag| tag.as_str().map(str::to_owned).ok_or_else(wrong)).collect(),
         _ => Err(wrong()),
     }

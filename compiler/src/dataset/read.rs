@@ -65,7 +65,8 @@ impl Prepared {
                 problem.span = leaf.span;
                 problem.label = "the filter";
             }
-            problem.help("ask first whether the field is there, and of which kind it is; or declare its type in `fields`")
+            problem
+                .help("ask first whether the field is there, and of which kind it is; or declare its type in `fields`")
         })
     }
 
@@ -73,7 +74,8 @@ impl Prepared {
     pub(super) fn base<'s>(&'s self, world: &'s dyn Sources) -> Raws<'s> {
         let rows: Raws<'s> = match &self.from {
             From::Inline(rows) => Box::new(rows.iter().enumerate().map(|(at, row)| {
-                let places = row.fields.iter().zip(&row.places).map(|((name, _), span)| (name.clone(), *span)).collect();
+                let places =
+                    row.fields.iter().zip(&row.places).map(|((name, _), span)| (name.clone(), *span)).collect();
                 let place = Place { span: row.span, what: What::Inline(at + 1, places) };
                 Raw::new(&row.fields, &crate::MAIN.into(), place, &self.declared)
             })),
@@ -116,7 +118,11 @@ impl Prepared {
         match value {
             Some(Value::Null | Value::List(_)) | None => {
                 let seen = value.map_or("no such field".to_owned(), |value| format!("{} there", value.kind()));
-                let message = format!("`cluster: {}` reads a field of every sample, and {} has {seen}", cluster.value, raw.place.text());
+                let message = format!(
+                    "`cluster: {}` reads a field of every sample, and {} has {seen}",
+                    cluster.value,
+                    raw.place.text()
+                );
                 let known: Vec<&str> = raw.fields.iter().map(|(name, _)| &**name).collect();
                 let help = aigo_ir::diagnostic::suggest(&cluster.value, known);
                 let problem = Problem::of_source(&catalog::BAD_CLUSTER, cluster.span, message);
@@ -152,13 +158,10 @@ impl Prepared {
         };
         let rows = aigo_source::rows(file.format, reader, self.declared.all(), Take::Records);
         // What the reader itself finds is told as of any file; what the messages are about is told as such.
-        let rows = rows.map(|row| row.map_err(|error| (error, &catalog::BAD_ROW)));
-        let found = conversations(rows, |error| (error, &catalog::BAD_TRANSCRIPT));
-        Box::new(found.enumerate().flat_map(move |(at, found)| {
-            let made = found
-                .map_err(|(error, row)| Problem::of_file(row, &file.path, file.span, error))
-                .and_then(|transcript| self.transcript(file, at, transcript));
-            match made {
+        let rows = rows.map(move |row| row.map_err(|error| bad_row(file, error)));
+        let explain = move |error| Problem::of_file(&catalog::BAD_TRANSCRIPT, &file.path, file.span, error);
+        Box::new(conversations(rows, explain).enumerate().flat_map(move |(at, found)| {
+            match found.and_then(|transcript| self.transcript(file, at, transcript)) {
                 Ok(raw) if each_turn => turns(&raw),
                 other => vec![other],
             }

@@ -89,7 +89,8 @@ impl Reader<'_> {
         for entry in node.entries().filter(|entry| !entry.value.is_error()) {
             let name = entry.key.map(str::to_owned);
             if ["id", "tags"].contains(&&*name.value) || is_reserved(&name.value) {
-                let message = format!("a field of a matrix cannot be called `{}`, which means something else", name.value);
+                let message =
+                    format!("a field of a matrix cannot be called `{}`, which means something else", name.value);
                 self.report(catalog::BAD_VALUE.at(name.span, message).help("choose another name"));
                 continue;
             }
@@ -102,7 +103,8 @@ impl Reader<'_> {
                 }
                 _ => {
                     let items = self.items(entry.value, &name.value, "values");
-                    let values = items.into_iter().filter_map(|item| Some(Spanned::new(self.value(item)?, item.site())));
+                    let values =
+                        items.into_iter().filter_map(|item| Some(Spanned::new(self.value(item)?, item.site())));
                     ColumnValues::Inline(values.collect())
                 }
             };

@@ -48,8 +48,7 @@ impl Reader<'_> {
                     None
                 }
             },
-            NodeKind::Map(entries) if is_long_form(node) => {
-                drop(entries);
+            NodeKind::Map(_) if is_long_form(node) => {
                 let fields = self.map(node, &shape::FIELD)?;
                 if let Some(node) = fields.get("doc") {
                     self.text(node, "doc");
@@ -62,7 +61,11 @@ impl Reader<'_> {
                     value
                 });
                 let ty = self.required(&fields, "type").and_then(|node| self.field_type(node, depth + 1))?;
-                Some(if optional == Some(true) && !matches!(ty, Type::Maybe(_)) { Type::Maybe(Box::new(ty)) } else { ty })
+                Some(if optional == Some(true) && !matches!(ty, Type::Maybe(_)) {
+                    Type::Maybe(Box::new(ty))
+                } else {
+                    ty
+                })
             }
             NodeKind::Map(entries) => {
                 let mut parts = Vec::new();

@@ -40,7 +40,8 @@ impl Sources for Folder {
     }
 
     fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
-        let escapes = Path::new(pattern).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+        let escapes =
+            Path::new(pattern).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
         if escapes {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "files of a task stay under its folder"));
         }
@@ -48,7 +49,10 @@ impl Sources for Folder {
         let base = aigo_compiler::glob::folder(pattern);
         let Ok(first) = root.join(base).canonicalize() else { return Ok(Vec::new()) };
         if !first.starts_with(&root) {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the folder is a link out of the task's folder"));
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the folder is a link out of the task's folder",
+            ));
         }
         let mut found = Vec::new();
         let mut folders = vec![(first, base.to_owned())];
@@ -60,7 +64,8 @@ impl Sources for Folder {
                 let path = if name.is_empty() { part } else { format!("{name}/{part}") };
                 seen += 1;
                 if seen > MOST_ENTRIES {
-                    let message = format!("more than {MOST_ENTRIES} files and folders to look at; name a deeper folder");
+                    let message =
+                        format!("more than {MOST_ENTRIES} files and folders to look at; name a deeper folder");
                     return Err(io::Error::other(message));
                 }
                 // A link to a folder is not followed, so there are no loops.

@@ -131,7 +131,15 @@ fn header() -> Run {
 
 fn open(trial: u64) -> Record {
     let row = Value::map([("question", "What is two and two?")].map(|(key, text)| (key, Value::from(text))));
-    Record::Open(Open { trial, key: trial.to_string(), epoch: 1, graph: "solve".to_owned(), row, messages: None, tags: vec![] })
+    Record::Open(Open {
+        trial,
+        key: trial.to_string(),
+        epoch: 1,
+        graph: "solve".to_owned(),
+        row,
+        messages: None,
+        tags: vec![],
+    })
 }
 
 fn ask(trial: u64) -> Record {

@@ -121,7 +121,8 @@ impl<R: Read> JsonArray<R> {
             Some(_) => "this file is no JSON array; an array of objects was expected: `[{…}, {…}]`",
             None => "this file is empty; an array of objects was expected: `[{…}, {…}]`",
         };
-        let help = "a file with one object per line is JSON Lines: call it `.jsonl`, or write `{path: …, format: jsonl}`";
+        let help =
+            "a file with one object per line is JSON Lines: call it `.jsonl`, or write `{path: …, format: jsonl}`";
         Ok(Some(self.feed.error(message).help(help)))
     }
 

@@ -83,8 +83,7 @@ fn is_too_wide(text: &str) -> bool {
 fn words(error: &serde_json::Error, text: &str, piece: Piece) -> String {
     let full = error.to_string();
     let said = full.split(" at line ").next().unwrap_or(&full);
-    let near =
-        if text.trim_start().starts_with(['{', '[']) { String::new() } else { format!("; {}", piece.wanted()) };
+    let near = if text.trim_start().starts_with(['{', '[']) { String::new() } else { format!("; {}", piece.wanted()) };
     let text = match said {
         _ if error.is_eof() && piece == Piece::Item => "the item ends inside its JSON value",
         _ if error.is_eof() => "the line ends inside its JSON value: an object may not be spread over several lines",

@@ -24,9 +24,8 @@ impl Iterator for Matrix<'_> {
             return None;
         }
         let pairs = self.fields.iter().zip(&self.at);
-        let row = pairs
-            .map(|((name, values), &at)| (name.as_str(), values.get(at).cloned().unwrap_or_default()))
-            .collect();
+        let row =
+            pairs.map(|((name, values), &at)| (name.as_str(), values.get(at).cloned().unwrap_or_default())).collect();
         self.done = true;
         for ((_, values), at) in self.fields.iter().zip(&mut self.at).rev() {
             *at += 1;

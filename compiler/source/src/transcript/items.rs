@@ -13,7 +13,16 @@ const TEXTS: [&str; 4] = ["text", "content", "value", "message"];
 const CONTEXTS: [&str; 2] = ["context", "retrieval_context"];
 /// Others that belong to a message and not to its conversation.
 const OTHERS: [&str; 10] = [
-    "system", "call", "result", "calls", "tool_calls", "function_call", "tool_call_id", "name", "timestamp", "created_at",
+    "system",
+    "call",
+    "result",
+    "calls",
+    "tool_calls",
+    "function_call",
+    "tool_call_id",
+    "name",
+    "timestamp",
+    "created_at",
 ];
 
 /// Whether a key of a row that is one message belongs to the message alone.
@@ -114,7 +123,7 @@ impl Reader {
                 let call = serde_json::from_str(&text).map_err(|_| "is a call that is no JSON")?;
                 self.call(ASSISTANT.into(), &call, "")
             }
-            Who::Role(author) => self.said(map, author, text),
+            Who::Role(author) => self.said(map, &author, text),
         }
     }
 
@@ -122,14 +131,16 @@ impl Reader {
     fn pair(&mut self, map: &Map) -> Taken {
         let said = |keys: &[&str]| keys.iter().find_map(|key| map.get(key)).and_then(Value::as_str);
         let (Some(user), Some(reply)) = (said(&["user", "human"]), said(&["assistant", "sys", "bot", "gpt"])) else {
-            return Err("says not who speaks: `role` was expected, such as {\"role\": \"user\", \"content\": …}".to_owned());
+            return Err(
+                "says not who speaks: `role` was expected, such as {\"role\": \"user\", \"content\": …}".to_owned()
+            );
         };
         self.conversation.push(USER.into(), MessageKind::Say, user.into());
         self.conversation.push(ASSISTANT.into(), MessageKind::Say, reply.into());
         Ok(())
     }
 
-    fn said(&mut self, map: &Map, author: Arc<str>, text: Option<String>) -> Taken {
+    fn said(&mut self, map: &Map, author: &Arc<str>, text: Option<String>) -> Taken {
         let mut calls: Vec<&Value> = Vec::new();
         for key in ["tool_calls", "calls"] {
             match map.get(key) {
@@ -141,12 +152,12 @@ impl Reader {
         calls.extend(map.get("function_call").filter(|call| **call != Value::Null));
         match text {
             Some(text) if !text.is_empty() || calls.is_empty() => {
-                self.conversation.push(author.clone(), MessageKind::Say, text.into());
+                self.conversation.push(Arc::clone(author), MessageKind::Say, text.into());
             }
             None if calls.is_empty() => return Err("has no text: `content` was expected".to_owned()),
             _ => {}
         }
-        calls.into_iter().try_for_each(|call| self.call(author.clone(), call, ""))
+        calls.into_iter().try_for_each(|call| self.call(Arc::clone(author), call, ""))
     }
 
     /// A call, in the shapes `{id, tool, arguments}`, `{id, function: {name, arguments}}`, `{id, function, arguments}`.
@@ -212,10 +223,12 @@ fn text(map: &Map) -> Result<Option<String>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Str(text) => Ok(Some(text.to_string())),
-        Value::List(parts) => parts.iter().map(|part| part_text(key, part)).collect::<Result<Vec<_>, _>>().map(|parts| {
-            let parts: Vec<String> = parts.into_iter().flatten().collect();
-            Some(parts.join("\n"))
-        }),
+        Value::List(parts) => {
+            parts.iter().map(|part| part_text(key, part)).collect::<Result<Vec<_>, _>>().map(|parts| {
+                let parts: Vec<String> = parts.into_iter().flatten().collect();
+                Some(parts.join("\n"))
+            })
+        }
         other => Err(format!("has a `{key}` that is {}; a text was expected", other.kind())),
     }
 }
@@ -229,7 +242,9 @@ fn part_text(key: &str, part: &Value) -> Result<Option<String>, String> {
         Some("reasoning" | "thinking") => Ok(None),
         Some("text" | "input_text" | "output_text") | None => match part.get("text").and_then(Value::as_str) {
             Some(text) => Ok(Some(text.to_owned())),
-            None => Err(format!("has a part of `{key}` without `text`: {{\"type\": \"text\", \"text\": …}} was expected")),
+            None => {
+                Err(format!("has a part of `{key}` without `text`: {{\"type\": \"text\", \"text\": …}} was expected"))
+            }
         },
         Some(other) => Err(format!("has a part of the type `{other}`; only text is read")),
     }

@@ -1,5 +1,5 @@
 //! Recorded conversations: what is read, what is said about records that are none, and that what is written reads back.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::panic, reason = "a test")]
 
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
 use aigo_ir::value::{Map, Value};
@@ -103,7 +103,10 @@ fn records_that_are_none_are_told() {
         (r#"{"messages": [{"content": "x"}]}"#, "message 1 says not who speaks"),
         (r#"{"messages": [{"role": 5, "content": "x"}]}"#, "message 1 has an author that is a number"),
         (r#"{"messages": [{"role": "assistant"}]}"#, "message 1 has no text"),
-        (r#"{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}"#, "a part of the type `image_url`; only text"),
+        (
+            r#"{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}"#,
+            "a part of the type `image_url`; only text",
+        ),
         (r#"{"messages": [{"role": "tool", "content": "x"}]}"#, "no call before it waits for one"),
         (r#"{"messages": [{"role": "assistant", "tool_calls": [{}]}]}"#, "a call that names no tool"),
         (r#"{"turns": "[nonsense"}"#, "`turns` is a text that is no JSON list"),
