@@ -67,9 +67,7 @@ fn part_matches(pattern: &str, name: &str) -> bool {
             }
             let Some(&seen) = name.get(at) else { continue };
             let fits = match (&set, c) {
-                (Some((negated, ranges, _)), _) => {
-                    ranges.iter().any(|(from, to)| (*from..=*to).contains(&seen)) != *negated
-                }
+                (Some(set), _) => set.ranges.iter().any(|(from, to)| (*from..=*to).contains(&seen)) != set.negated,
                 (None, '?') => true,
                 (None, c) => c == seen,
             };
@@ -77,15 +75,23 @@ fn part_matches(pattern: &str, name: &str) -> bool {
                 *slot = true;
             }
         }
-        let used = set.map_or(c.len_utf8(), |(_, _, length)| length);
+        let used = set.map_or(c.len_utf8(), |set| set.length);
         rest = rest.get(used..).unwrap_or_default();
         ends = next;
     }
     ends.last() == Some(&true)
 }
 
-/// A set of characters at the beginning of a text: whether it is negated, its ranges, its length in bytes.
-fn set(text: &str) -> Option<(bool, Vec<(char, char)>, usize)> {
+/// A set of characters, as `[!a-z]`.
+struct Set {
+    negated: bool,
+    ranges: Vec<(char, char)>,
+    /// Its length in bytes.
+    length: usize,
+}
+
+/// The set of characters at the beginning of a text.
+fn set(text: &str) -> Option<Set> {
     let close = text.char_indices().skip(2).find(|(_, c)| *c == ']')?.0;
     let inner = text.get(1..close)?;
     let (negated, inner) = inner.strip_prefix('!').map_or((false, inner), |inner| (true, inner));
@@ -101,7 +107,7 @@ fn set(text: &str) -> Option<(bool, Vec<(char, char)>, usize)> {
             at += 1;
         }
     }
-    Some((negated, ranges, close + 1))
+    Some(Set { negated, ranges, length: close + 1 })
 }
 
 #[cfg(test)]

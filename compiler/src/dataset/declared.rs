@@ -1,5 +1,6 @@
 //! Whether values are of their declared types.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aigo_ir::ty::Type;
@@ -54,7 +55,7 @@ fn find<'v>(value: &'v Value, ty: &'v Type, path: &mut String) -> Option<(Option
             let length = path.len();
             items.iter().enumerate().find_map(|(at, item)| {
                 path.truncate(length);
-                path.push_str(&format!("[{at}]"));
+                let _ = write!(path, "[{at}]");
                 find(item, ty, path)
             })
         }
@@ -62,7 +63,7 @@ fn find<'v>(value: &'v Value, ty: &'v Type, path: &mut String) -> Option<(Option
             let length = path.len();
             fields.iter().find_map(|(name, ty)| {
                 path.truncate(length);
-                path.push_str(&format!("{}{name}", if length == 0 { "" } else { "." }));
+                let _ = write!(path, "{}{name}", if length == 0 { "" } else { "." });
                 match map.get(name) {
                     Some(value) => find(value, ty, path),
                     None if matches!(ty, Type::Maybe(_) | Type::Any | Type::Null) => None,

@@ -69,7 +69,7 @@ impl Place {
             }
             What::File { file, start, .. } => {
                 let at = key.and_then(|key| find_key(&start.text, key)).unwrap_or(0);
-                problem.there = Some((file.clone(), start.clone(), at));
+                problem.there = Some(Box::new((file.clone(), start.clone(), at)));
             }
             What::Scenario(_, id) if key == Some("id") => problem.span = *id,
             What::Scenario(..) | What::Combination(_) => {}
@@ -89,7 +89,7 @@ pub(super) struct Problem {
     /// What is said of that place.
     pub(super) label: &'static str,
     /// The place in the row's own file: its name, a piece of it, and the byte of the piece.
-    pub(super) there: Option<(Arc<str>, Excerpt, usize)>,
+    pub(super) there: Option<Box<(Arc<str>, Excerpt, usize)>>,
     /// Nothing more can be read of the source.
     pub(super) fatal: bool,
 }
@@ -105,7 +105,7 @@ impl Problem {
     /// What a reader found in a file.
     pub(super) fn of_file(row: &'static diagnostic::Row, file: &Arc<str>, span: Span, error: RowError) -> Self {
         let message = format!("{file}, line {}: {}", error.line, error.message);
-        let there = Some((Arc::clone(file), error.excerpt, error.at));
+        let there = Some(Box::new((Arc::clone(file), error.excerpt, error.at)));
         Self { row, message, help: error.help, span, label: NAMED, there, fatal: error.fatal }
     }
 
@@ -118,7 +118,8 @@ impl Problem {
     pub(super) fn diagnostic(self, sources: &mut SourceMap) -> Diagnostic {
         let found = match self.there {
             None => self.row.at(self.span, self.message),
-            Some((file, excerpt, at)) => {
+            Some(there) => {
+                let (file, excerpt, at) = *there;
                 let rest = excerpt.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
                 let span = Span::new(sources.add_excerpt(&*file, excerpt), at, at + rest);
                 self.row.at(span, self.message).related(self.span, self.label)

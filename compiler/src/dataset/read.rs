@@ -158,13 +158,10 @@ impl Prepared {
         };
         let rows = aigo_source::rows(file.format, reader, self.declared.all(), Take::Records);
         // What the reader itself finds is told as of any file; what the messages are about is told as such.
-        let rows = rows.map(|row| row.map_err(|error| (error, &catalog::BAD_ROW)));
-        let found = conversations(rows, |error| (error, &catalog::BAD_TRANSCRIPT));
-        Box::new(found.enumerate().flat_map(move |(at, found)| {
-            let made = found
-                .map_err(|(error, row)| Problem::of_file(row, &file.path, file.span, error))
-                .and_then(|transcript| self.transcript(file, at, transcript));
-            match made {
+        let rows = rows.map(move |row| row.map_err(|error| bad_row(file, error)));
+        let explain = move |error| Problem::of_file(&catalog::BAD_TRANSCRIPT, &file.path, file.span, error);
+        Box::new(conversations(rows, explain).enumerate().flat_map(move |(at, found)| {
+            match found.and_then(|transcript| self.transcript(file, at, transcript)) {
                 Ok(raw) if each_turn => turns(&raw),
                 other => vec![other],
             }

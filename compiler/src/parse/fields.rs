@@ -48,8 +48,7 @@ impl Reader<'_> {
                     None
                 }
             },
-            NodeKind::Map(entries) if is_long_form(node) => {
-                drop(entries);
+            NodeKind::Map(_) if is_long_form(node) => {
                 let fields = self.map(node, &shape::FIELD)?;
                 if let Some(node) = fields.get("doc") {
                     self.text(node, "doc");

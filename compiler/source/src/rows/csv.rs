@@ -45,6 +45,14 @@ struct Csv<R> {
     ended: bool,
 }
 
+/// What came of taking a record's bytes.
+enum Taken {
+    Whole,
+    /// The quote at this byte is not closed.
+    Open(usize),
+    End,
+}
+
 /// A cell and where it begins in its record.
 struct Cell<'r> {
     text: Cow<'r, str>,
@@ -134,12 +142,11 @@ impl<R: Read> Csv<R> {
     fn record(&mut self) -> Result<Option<Position>, RowError> {
         loop {
             let first = self.feed.place();
-            let opened = match self.bytes() {
-                Ok(None) => return Ok(None),
-                Ok(Some(opened)) => opened,
-                Err(error) => return Err(self.feed.broken(&error)),
-            };
-            if let Some(at) = opened {
+            let taken = self.bytes().map_err(|error| self.feed.broken(&error))?;
+            if matches!(taken, Taken::End) {
+                return Ok(None);
+            }
+            if let Taken::Open(at) = taken {
                 let shown = self.raw.get(at..self.raw.len().min(at + 200)).unwrap_or_default();
                 let lines = String::from_utf8_lossy(self.raw.get(..at).unwrap_or_default()).into_owned();
                 let place = super::position(&lines, first, lines.len());
@@ -169,13 +176,13 @@ impl<R: Read> Csv<R> {
         Ok(())
     }
 
-    /// Takes bytes up to the end of the record. None at the end of the file; the place of a quote that was not closed.
-    fn bytes(&mut self) -> io::Result<Option<Option<usize>>> {
+    /// Takes bytes up to the end of the record.
+    fn bytes(&mut self) -> io::Result<Taken> {
         self.raw.clear();
         let mut opened = None;
         let mut begins = true;
         if self.feed.peek()?.is_none() {
-            return Ok(None);
+            return Ok(Taken::End);
         }
         while let Some(byte) = self.feed.take()? {
             if opened.is_some() {
@@ -204,7 +211,7 @@ impl<R: Read> Csv<R> {
                 break;
             }
         }
-        Ok(Some(opened))
+        Ok(opened.map_or(Taken::Whole, Taken::Open))
     }
 }
 

@@ -44,7 +44,7 @@ impl<E, R: Iterator<Item = Result<Row, E>>, X: Fn(RowError) -> E> Groups<R, E, X
             let next = match self.rows.next() {
                 None => return self.close(),
                 Some(Ok(row)) if row.value.as_map().is_some_and(is_message) => {
-                    if let Some(done) = self.message(row) {
+                    if let Some(done) = self.message(&row) {
                         return Some(done);
                     }
                     continue;
@@ -63,7 +63,7 @@ impl<E, R: Iterator<Item = Result<Row, E>>, X: Fn(RowError) -> E> Groups<R, E, X
     }
 
     /// Takes a message; gives the conversation before it if that has ended.
-    fn message(&mut self, row: Row) -> Option<Result<Transcript, E>> {
+    fn message(&mut self, row: &Row) -> Option<Result<Transcript, E>> {
         let map = row.value.as_map().cloned().unwrap_or_default();
         let name = NAMES.iter().find_map(|key| map.get(key)).map(|name| match name {
             Value::Str(text) => text.to_string(),
@@ -89,7 +89,7 @@ impl<E, R: Iterator<Item = Result<Row, E>>, X: Fn(RowError) -> E> Groups<R, E, X
             };
             if let Err(message) = found {
                 let message = format!("message {} of the conversation `{}` {message}", open.messages, open.name);
-                open.error = Some(RowError::of_row(&row, None, message));
+                open.error = Some(RowError::of_row(row, None, message));
             }
         }
         ended

@@ -123,7 +123,7 @@ impl Reader {
                 let call = serde_json::from_str(&text).map_err(|_| "is a call that is no JSON")?;
                 self.call(ASSISTANT.into(), &call, "")
             }
-            Who::Role(author) => self.said(map, author, text),
+            Who::Role(author) => self.said(map, &author, text),
         }
     }
 
@@ -140,7 +140,7 @@ impl Reader {
         Ok(())
     }
 
-    fn said(&mut self, map: &Map, author: Arc<str>, text: Option<String>) -> Taken {
+    fn said(&mut self, map: &Map, author: &Arc<str>, text: Option<String>) -> Taken {
         let mut calls: Vec<&Value> = Vec::new();
         for key in ["tool_calls", "calls"] {
             match map.get(key) {
@@ -152,12 +152,12 @@ impl Reader {
         calls.extend(map.get("function_call").filter(|call| **call != Value::Null));
         match text {
             Some(text) if !text.is_empty() || calls.is_empty() => {
-                self.conversation.push(author.clone(), MessageKind::Say, text.into());
+                self.conversation.push(Arc::clone(author), MessageKind::Say, text.into());
             }
             None if calls.is_empty() => return Err("has no text: `content` was expected".to_owned()),
             _ => {}
         }
-        calls.into_iter().try_for_each(|call| self.call(author.clone(), call, ""))
+        calls.into_iter().try_for_each(|call| self.call(Arc::clone(author), call, ""))
     }
 
     /// A call, in the shapes `{id, tool, arguments}`, `{id, function: {name, arguments}}`, `{id, function, arguments}`.

@@ -147,8 +147,8 @@ fn a_json_array_is_read_item_by_item() {
     ] {
         assert_eq!(bad(Format::Json, text.as_bytes()), [expected], "{text:?}");
     }
-    assert_eq!(rows(Format::Json, &b"{\"a\": 1}"[..], &[], Take::Records).filter(Result::is_ok).count(), 1);
-    assert_eq!(rows(Format::Json, &b"[1, \"x\"]"[..], &[], Take::Values).filter(Result::is_ok).count(), 2);
+    assert_eq!(rows(Format::Json, &b"{\"a\": 1}"[..], &[], Take::Records).flatten().count(), 1);
+    assert_eq!(rows(Format::Json, &b"[1, \"x\"]"[..], &[], Take::Values).flatten().count(), 2);
 }
 
 #[test]

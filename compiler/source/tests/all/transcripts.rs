@@ -1,5 +1,5 @@
 //! Recorded conversations: what is read, what is said about records that are none, and that what is written reads back.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::panic, reason = "a test")]
 
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
 use aigo_ir::value::{Map, Value};
