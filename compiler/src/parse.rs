@@ -3,6 +3,7 @@
 mod data;
 mod define;
 mod fields;
+mod misspelt;
 mod models;
 mod scorers;
 mod steps;
@@ -35,7 +36,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
     task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();
-    if fields.node.get("scenarios").is_none() {
+    if !fields.has("scenarios") {
         reader.required(&fields, "dataset");
     }
     if let Some(node) = fields.get("dataset") {
@@ -122,13 +123,35 @@ fn first_line(span: Span) -> Span {
 pub(crate) struct Fields<'t> {
     node: NodeRef<'t>,
     construct: &'static Construct,
+    /// Keys that are none, each with the key that was meant and is not there.
+    meant: Vec<(&'static str, Span, NodeRef<'t>)>,
 }
 
 impl<'t> Fields<'t> {
+    fn new(node: NodeRef<'t>, construct: &'static Construct) -> Self {
+        let unknown = node.entries().filter(|entry| construct.key(entry.key.value).is_none());
+        let meant = unknown.filter_map(|entry| {
+            let key = misspelt::meant(entry.key.value, construct).filter(|key| node.get(key).is_none())?;
+            Some((key, entry.key.span, entry.value))
+        });
+        Self { node, construct, meant: meant.collect() }
+    }
+
+    /// The value that stands under a key, or under one that was surely meant for it.
+    fn written(&self, key: &str) -> Option<NodeRef<'t>> {
+        let meant = || self.meant.iter().find(|(meant, ..)| *meant == key).map(|(_, _, node)| *node);
+        self.node.get(key).or_else(meant)
+    }
+
+    /// Whether the key is there, also where its value could not be read.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.written(key).is_some()
+    }
+
     /// The value of a key; none where it could not be read.
     pub(crate) fn get(&self, key: &str) -> Option<NodeRef<'t>> {
         debug_assert!(self.construct.key(key).is_some(), "{key} is not in the table of {}", self.construct.name);
-        self.node.get(key).filter(|node| !node.is_error())
+        self.written(key).filter(|node| !node.is_error())
     }
 
     /// The key as it stands in the file.
@@ -149,7 +172,8 @@ impl Reader<'_> {
 
     /// A value of another kind than the language wants.
     pub(crate) fn wrong_kind(&mut self, node: NodeRef<'_>, what: &str, wanted: &str) {
-        if node.is_error() {
+        // Nothing is written where a part could not be read: it may have been that.
+        if node.is_error() || node.is_implicit() && node.is_incomplete() {
             return;
         }
         let seen = if node.is_implicit() {
@@ -180,23 +204,10 @@ impl Reader<'_> {
                     );
                 }
                 Some(_) => {}
-                None => {
-                    let message = format!("`{name}` is not a key of {}", construct.name);
-                    let mut diagnostic = catalog::UNKNOWN_KEY.at(entry.key.span, message);
-                    if let Some(near) = diagnostic::nearest(name, construct.names()) {
-                        diagnostic = diagnostic.help(format!("did you mean `{near}`?")).fix(
-                            format!("write `{near}`"),
-                            entry.key.span,
-                            near,
-                        );
-                    } else {
-                        diagnostic = diagnostic.maybe_help(diagnostic::suggest(name, construct.names()));
-                    }
-                    self.report(diagnostic);
-                }
+                None => self.report(misspelt::unknown(name, entry.key.span, node, construct)),
             }
         }
-        Some(Fields { node, construct })
+        Some(Fields::new(node, construct))
     }
 
     /// The one verb of a step, scorer, check or rule.
@@ -206,11 +217,19 @@ impl Reader<'_> {
             let verb = construct.verbs().find(|verb| *verb == entry.key.value)?;
             Some((Spanned::new(verb, entry.key.span), entry.value))
         });
-        let first = verbs.next();
+        let mut first = verbs.next();
         if let (Some((one, _)), Some((two, _))) = (&first, verbs.next()) {
             let message = format!("{} has one verb, and this has `{}` and `{}`", construct.name, one.value, two.value);
             let help = format!("write them as two: `- {}: …` and `- {}: …`", one.value, two.value);
             self.report(catalog::TWO_VERBS.at(two.span, message).related(one.span, "the first").help(help));
+        }
+        if first.is_none() {
+            let mut meant = fields.meant.iter();
+            let verb = meant.find_map(|(key, span, node)| {
+                let verb = construct.verbs().find(|verb| verb == key)?;
+                Some((Spanned::new(verb, *span), *node))
+            });
+            first = verb;
         }
         if first.is_none() && !fields.node.is_incomplete() {
             // An unknown or planned key has been reported, and was probably meant as the verb.
@@ -226,7 +245,7 @@ impl Reader<'_> {
 
     /// The value of a key that must be there.
     pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, key: &str) -> Option<NodeRef<'t>> {
-        if fields.node.get(key).is_none() && !fields.node.is_incomplete() {
+        if !fields.has(key) && !fields.node.is_incomplete() {
             let doc = fields.construct.key(key).map_or("", |key| key.doc);
             let message = format!("{} needs `{key}`", fields.construct.name);
             self.report(catalog::MISSING_KEY.at(first_key(fields.node), message).help(doc));
