@@ -42,4 +42,11 @@ rows! {
     NOBODY_TO_ANSWER error "E0506" "a step that has nothing to answer";
     UNSOUND error "E0507" "a program that does not hold together";
     BAD_GATE error "E0508" "a gate that cannot be read";
+    // Roles and limits.
+    RULE_NEVER_ANSWERS error "E0540" "a rule that can never answer";
+    UNKNOWN_PROVIDER error "E0541" "a provider that aigo does not know";
+    REFUSED_PARAMETER error "E0542" "a parameter that the model refuses";
+    BAD_PATH error "E0543" "a path into a reply that cannot be read";
+    SECRET_IN_TASK error "E0544" "a secret in a task";
+    NO_PRICE error "E0545" "a limit of cost without prices";
 }

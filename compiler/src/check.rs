@@ -38,17 +38,19 @@ pub(crate) fn check(
     let steps = checker.steps(&task.solvers);
     checker.names.clone_from(&names);
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
-    checker.names.insert("scorer", Type::Str);
-    checker.names.insert("judged", Type::Int);
     let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
-    let roles = task.models.iter().map(|model| checker.role(model, &judges)).collect();
+    let roles = checker.roles(task, &judges, &names);
+    checker.prices(task, &resolved.asked);
+    let (setup, teardown) = checker.calls(task, &names);
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),
         seed: task.seed.unwrap_or(0),
         epochs: task.epochs.unwrap_or(1),
-        limits: task.limits.clone(),
+        limits: task.limits.values.clone(),
         fields: profile.types().map(|(name, ty)| Field { name: name.clone(), ty }).collect(),
         roles,
+        setup,
+        teardown,
         steps,
         expects: resolved.expects,
         scorers,

@@ -35,6 +35,8 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<aigo_ir::span::Origin>) {
         fields: task.fields,
         roles: task.roles,
         tools: Vec::new(),
+        setup: task.setup,
+        teardown: task.teardown,
         solves: vec![solve],
         scorers,
         gates: task.gates,

@@ -44,6 +44,8 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     if let Some(node) = fields.get("limits") {
         task.limits = reader.limits(node);
     }
+    task.setup = fields.get("setup").map(|node| reader.calls(node, "setup")).unwrap_or_default();
+    task.teardown = fields.get("teardown").map(|node| reader.calls(node, "teardown")).unwrap_or_default();
     if let Some(node) = fields.get("description") {
         reader.text(node, "description");
     }
@@ -277,15 +279,6 @@ impl Reader<'_> {
             let message = format!("`aigo: {version}` is a version of the language that this build does not read");
             self.report(catalog::BAD_VALUE.at(node.site(), message).help("write `aigo: 1`"));
         }
-    }
-
-    fn limits(&mut self, node: NodeRef<'_>) -> aigo_ir::program::Limits {
-        let mut limits = aigo_ir::program::Limits::default();
-        let Some(fields) = self.map(node, &shape::LIMITS) else { return limits };
-        let calls = fields.get("calls").and_then(|node| self.whole(node, "calls", 1, i64::MAX));
-        limits.calls = calls.map(i64::unsigned_abs);
-        limits.time_s = fields.get("time").and_then(|node| self.duration(node, "time"));
-        limits
     }
 
     /// `90s`, `60m`, `2h`, in seconds.

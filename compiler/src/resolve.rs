@@ -16,6 +16,8 @@ pub(crate) struct Resolved {
     pub(crate) gates: Vec<Gate>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
+    /// The roles that something asks; the same one may come more than once.
+    pub(crate) asked: Vec<String>,
 }
 
 /// The judge's role unless the scorer names another.
@@ -23,7 +25,7 @@ pub(crate) const JUDGE: &str = "judge";
 
 /// Looks names up.
 pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Resolved {
-    let mut resolver = Resolver { task: &task, diagnostics, expects: false };
+    let mut resolver = Resolver { task: &task, diagnostics, expects: false, asked: Vec::new() };
     resolver.twice();
     resolver.steps(&task.solvers);
     for scorer in &task.scorers {
@@ -41,24 +43,26 @@ pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnos
             }
         }
     }
-    let expects = resolver.expects;
+    let (expects, asked) = (resolver.expects, resolver.asked);
     if task.scorers.is_empty() && !expects && !task.damaged && !task.scorers_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
     let gates = gates(&task, expects, sources, diagnostics);
-    Resolved { task, gates, expects }
+    Resolved { task, gates, expects, asked }
 }
 
 struct Resolver<'r> {
     task: &'r Task,
     diagnostics: &'r mut Diagnostics,
     expects: bool,
+    asked: Vec<String>,
 }
 
 impl Resolver<'_> {
     fn role(&mut self, name: &str, span: Span, asker: &str) {
+        self.asked.push(name.to_owned());
         if self.task.damaged || self.task.roles.iter().any(|role| role == name) {
             return;
         }

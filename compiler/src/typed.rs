@@ -9,7 +9,7 @@ pub(crate) use steps::*;
 use std::sync::Arc;
 
 use aigo_ir::gate::Gate;
-use aigo_ir::program::{Field, Limits, Role};
+use aigo_ir::program::{Call, Field, Limits, Role};
 
 /// A task without mistakes of names, kinds and types.
 pub(crate) struct Task {
@@ -19,6 +19,8 @@ pub(crate) struct Task {
     pub(crate) limits: Limits,
     pub(crate) fields: Vec<Field>,
     pub(crate) roles: Vec<Role>,
+    pub(crate) setup: Vec<Call>,
+    pub(crate) teardown: Vec<Call>,
     pub(crate) steps: Vec<Step>,
     pub(crate) expects: bool,
     pub(crate) scorers: Vec<Scorer>,

@@ -17,14 +17,14 @@ pub static TASK: Construct = Construct {
         key("epochs", Kind::Number, "How often each sample is run; 1 unless given."),
         key("seed", Kind::Number, "From which choices are drawn; 0 unless given."),
         key("limits", Kind::Map, "What a run may use."),
+        key("setup", Kind::List, "Calls before each sample."),
+        key("teardown", Kind::List, "Calls after each sample, however it ended."),
         planned("import"),
         planned("fields"),
         planned("scenarios"),
         planned("define"),
         planned("world"),
         planned("tools"),
-        planned("setup"),
-        planned("teardown"),
         planned("suites"),
         planned("language"),
         planned("tags"),
@@ -37,7 +37,19 @@ pub static LIMITS: Construct = Construct {
     keys: &[
         key("calls", Kind::Number, "The most calls of a run; at it the run stops and can be resumed."),
         key("time", Kind::Name, "The longest time of a run: `90s`, `60m`, `2h`."),
-        planned("cost"),
-        planned("sample"),
+        key("cost", Kind::Name, "The most that a run may cost: `25 USD`. Every model that is asked needs its `price`."),
+        key("sample", Kind::Map, "What each sample may use; at it the sample ends with `sample_limit`."),
+    ],
+};
+
+/// The limits of a sample.
+pub static SAMPLE_LIMITS: Construct = Construct {
+    name: "the limits of a sample",
+    keys: &[
+        key("calls", Kind::Number, "The most calls."),
+        key("tokens", Kind::Number, "The most tokens, of prompts and answers together."),
+        key("turns", Kind::Number, "The most turns."),
+        key("time", Kind::Name, "The longest time: `90s`, `60m`, `2h`."),
+        key("cost", Kind::Name, "The most that it may cost: `0.5 USD`."),
     ],
 };
