@@ -19,13 +19,21 @@ use aigo_machine::{Sample, Snapshot};
 use super::page::Page;
 use super::{between, column, source, surroundings};
 
-const CONSTRUCTS: [&Construct; 19] = [
+const CONSTRUCTS: [&Construct; 27] = [
     &shape::TASK,
     &shape::LIMITS,
+    &shape::SAMPLE_LIMITS,
     &shape::ROLE,
+    &shape::HTTP,
+    &shape::REPLY,
+    &shape::SESSION,
     &shape::SECRET,
+    &shape::HEADER,
     &shape::PRICE,
+    &shape::CALL,
+    &shape::REQUEST,
     &shape::RULE,
+    &shape::SCRIPTED_CALL,
     &shape::CHOICE,
     &shape::DATASET,
     &shape::STEP,

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use aigo_ir::expr::{Comparison, Expr, Function};
 use aigo_ir::gate::{AGGREGATES, Gate};
 use aigo_ir::node::{Ending, Node, Unit};
-use aigo_ir::program::{
-    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Player, Program, Role, Rule, Scorer, Tool,
-};
+use aigo_ir::program::{EXPECTATIONS, Field, Player, Program, Role, Rule, Scorer, Tool};
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
@@ -17,6 +15,7 @@ use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use super::dice::Dice;
 use super::graphs::{Maker, World};
+use super::roles;
 
 /// A program; `size` bounds the steps of each graph.
 pub(super) fn program(seed: u64, size: usize) -> Program {
@@ -49,13 +48,15 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         name: dice.hostile().into(),
         seed: dice.next(),
         epochs: 1 + dice.below(3) as u32,
-        limits: Limits { calls: dice.one_in(2).then(|| dice.next() >> 1), time_s: dice.one_in(2).then_some(60) },
+        limits: roles::limits(dice),
         fields: vec![
             Field { name: "plan".into(), ty: Type::Str },
             Field { name: dice.pick(&["a field", "\u{202e}", "n0"]).to_owned().into(), ty: odd_type(dice, 3) },
         ],
         roles,
         tools,
+        setup: (0..dice.below(3)).map(|n| roles::call(dice, Some(n))).collect(),
+        teardown: (0..dice.below(2)).map(|_| roles::call(dice, None)).collect(),
         solves: solves.into(),
         scorers,
         gates,
@@ -78,44 +79,25 @@ fn odd_type(dice: &mut Dice, depth: usize) -> Type {
     }
 }
 
-fn template(dice: &mut Dice) -> Template {
+pub(super) fn template(dice: &mut Dice) -> Template {
     let text = dice.literal();
     Template::new(if dice.one_in(2) { format!("{text}{{{{ plan }}}}") } else { text })
 }
 
 fn role(dice: &mut Dice, name: &str) -> Role {
-    let player = if dice.one_in(2) {
-        Player::Chat(ChatModel {
-            dialect: Dialect::OpenAiCompatible,
-            model: dice.hostile().into(),
-            endpoint: dice.hostile().into(),
-            base_url: "http://localhost/v1".into(),
-            api_key: dice.one_in(2).then(|| dice.hostile().into()),
-            parameters: vec![
-                ("temperature".into(), Value::Float(0.1)),
-                (dice.hostile().into(), Value::list(vec![Value::str(dice.hostile()), Value::Null])),
-            ],
-            price: dice.one_in(2).then_some((0.25, 1e-7)),
-        })
-    } else {
-        Player::Scripted((0..=dice.below(3)).map(|_| rule(dice)).collect())
+    let player = match dice.below(4) {
+        0 => Player::Chat(roles::chat(dice)),
+        1 => Player::Http(Box::new(roles::http(dice))),
+        2 => Player::Command(roles::command_role(dice)),
+        _ => Player::Scripted((0..=dice.below(3)).map(|_| rule(dice)).collect()),
     };
-    Role { name: name.into(), player }
+    Role { name: name.into(), player, origin: Origin::default() }
 }
 
 fn rule(dice: &mut Dice) -> Rule {
     let when = dice.one_in(2).then(|| Expr::compare(Comparison::Less, Expr::name("judged"), Expr::name("turn")));
-    let answer = match dice.below(4) {
-        0 => Answer::Say { text: template(dice), status: dice.one_in(2).then(|| "done".into()) },
-        1 => Answer::AnyOf((0..=dice.below(3)).map(|n| (template(dice), n as u32 + 1)).collect()),
-        2 => Answer::Verdict(Value::map([
-            ("score", Value::Int(1)),
-            ("reason", Value::Str(template(dice).source)),
-            ("evidence", Value::list(vec![Value::Float(0.5), Value::str(dice.literal())])),
-        ])),
-        _ => Answer::Fault(400 + dice.below(200) as u16),
-    };
-    Rule { when, answer }
+    let answer = roles::answer(dice);
+    Rule { when, answer, calls: roles::scripted_calls(dice), context: roles::chunks(dice) }
 }
 
 fn plain_scorer() -> Scorer {
