@@ -10,7 +10,6 @@ use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
-use aigo_ir::value::Value;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use super::dice::Dice;

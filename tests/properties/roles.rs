@@ -64,7 +64,8 @@ fn request(dice: &mut Dice) -> HttpCall {
 }
 
 fn path(dice: &mut Dice) -> Path {
-    Path::parse(dice.pick(&["a", "a.b[0].c-d", "[7]", "a[\"odd \\u202e key\"].b"])).expect("a path")
+    let paths: [&str; 4] = ["a", "a.b[0].c-d", "[7]", "a[\"odd \\u202e key\"].b"];
+    Path::parse(paths[dice.below(4)]).expect("a path")
 }
 
 pub(super) fn http(dice: &mut Dice) -> HttpRole {

@@ -133,7 +133,8 @@ impl Reader<'_> {
         let end = rest.find(']').unwrap_or(rest.len());
         let inner = rest.get(..end).unwrap_or_default();
         let Ok(index) = inner.parse::<u32>() else {
-            let error = self.error(open..self.at + end, format!("`{inner}` is no index: items are counted from 0"));
+            let what = if inner.is_empty() { "an index is missing".to_owned() } else { format!("`{inner}` is no index") };
+            let error = self.error(open..self.at + end, format!("{what}: items are counted from 0"));
             let help = Some("name one item, `a[0]`, or a key in double quotes, `a[\"odd key\"]`".to_owned());
             return Err(PathError { help, ..error });
         };

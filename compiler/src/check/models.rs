@@ -3,7 +3,6 @@
 mod http;
 mod parameters;
 
-use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::program::{Answer, Player, Role, Rule, SETUP, ScriptedCall};
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
@@ -97,11 +96,11 @@ impl Checker<'_> {
         let verb = if names.len() == 1 { "has" } else { "have" };
         let message = format!("a limit of cost needs prices, and {subject} {} {verb} none", names.join(", "));
         let help = format!("write what the provider takes in USD per million tokens: `{}: {{…, price: {{input: 3, output: 15}}}}`", first.value);
-        for cost in &task.limits.costs {
-            let diagnostic: Diagnostic = catalog::NO_PRICE.at(*cost, message.clone());
-            let diagnostic = without.iter().fold(diagnostic, |diagnostic, role| diagnostic.related(role.span, "has no price"));
-            self.found.push(diagnostic.help(help.clone()));
-        }
+        // One lack, told once, however many limits need it.
+        let Some(cost) = task.limits.costs.first() else { return };
+        let diagnostic = catalog::NO_PRICE.at(*cost, message);
+        let diagnostic = without.iter().fold(diagnostic, |diagnostic, role| diagnostic.related(role.span, "has no price"));
+        self.found.push(diagnostic.help(help));
     }
 }
 

@@ -54,7 +54,7 @@ pub static HTTP: Construct = Construct {
 
 /// Where an application's reply has what.
 pub static REPLY: Construct = Construct {
-    name: "the paths of a reply",
+    name: "a reply",
     keys: &[
         key("text", Kind::Name, "The path of the text, such as `choices[0].text`. Required."),
         key("calls", Kind::Name, "The path of the tool calls that it made: a list of `{name, args}`."),

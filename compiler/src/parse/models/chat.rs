@@ -81,8 +81,9 @@ impl Reader<'_> {
             Some(node) => self.base_url(node),
             None => match (provider.base_url, fields) {
                 (Some(url), _) => Some(url.to_owned()),
-                (None, Some(fields)) => self.required(fields, "base_url").and(None),
-                (None, None) => {
+                // A node that could not be read has been told.
+                (None, Some(fields)) if fields.node.get("base_url").is_some() || fields.node.is_incomplete() => None,
+                (None, _) => {
                     let message = format!("`{}/` needs the `base_url` of a server", provider.name);
                     let help = format!("write `{{model: {}, base_url: http://localhost:11434/v1}}`", written.value);
                     self.report(catalog::MISSING_KEY.at(written.span, message).help(help));

@@ -20,7 +20,7 @@ const OWN_HEADERS: [(&str, &str); 4] = [
     ("transfer-encoding", "remove it"),
 ];
 
-/// Headers whose value is a secret, or parts of their names.
+/// How the names of headers end whose value is a secret.
 const SECRET_HEADERS: [&str; 7] = ["authorization", "api-key", "apikey", "token", "secret", "password", "cookie"];
 
 impl Reader<'_> {
@@ -122,7 +122,7 @@ impl Reader<'_> {
             return Some(HeaderValue::Env(variable?, prefix));
         }
         let leaf = self.leaf(node, name)?;
-        let secret = SECRET_HEADERS.iter().any(|part| name.contains(part));
+        let secret = SECRET_HEADERS.iter().any(|end| name.ends_with(end));
         if secret && !leaf.text.contains("{{") && !leaf.text.trim().is_empty() {
             let message = format!("the header `{name}` holds a secret, and a secret must not stand in a task");
             let help = format!("write `{name}: {{env: NAME}}`, with `prefix: \"Bearer \"` where one is due, and set NAME in the environment");

@@ -76,8 +76,19 @@ impl Reader<'_> {
         None
     }
 
+    /// `90s`, `60m`, `2h`, in seconds.
+    pub(in crate::parse) fn duration(&mut self, node: NodeRef<'_>, what: &str) -> Option<u64> {
+        let found = self.duration_ms(node, what)?;
+        if found % 1000 != 0 {
+            let message = format!("`{what}` is {found} ms, and must be whole seconds");
+            self.report(catalog::BAD_VALUE.at(node.site(), message).help("write a duration such as `90s`, `60m`, `2h`"));
+            return None;
+        }
+        Some(found / 1000)
+    }
+
     /// `500ms`, `90s`, `5m`, `2h`, in milliseconds.
-    pub(super) fn duration_ms(&mut self, node: NodeRef<'_>, what: &str) -> Option<u64> {
+    pub(in crate::parse) fn duration_ms(&mut self, node: NodeRef<'_>, what: &str) -> Option<u64> {
         if let Some(Value::Int(n)) = node.value() {
             let message = format!("`{what}` is {n}, and a duration has a unit");
             let diagnostic = catalog::BAD_VALUE.at(node.site(), message).help(format!("write `{n}s` for seconds"));
