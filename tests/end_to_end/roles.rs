@@ -2,7 +2,10 @@
 //! before anything is asked.
 
 use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 
+use aigo_compiler::families::{Efforts, FAMILIES, Sampling};
 use aigo_compiler::{Compiled, NoSources, compile};
 use aigo_ir::diagnostic::Diagnostic;
 
@@ -159,18 +162,110 @@ fn a_scripted_role_makes_calls_and_plays_faults() {
     assert_eq!(crate::harness::ending(&path, "taken").as_deref(), Some("filtered"));
 }
 
+/// A server for one request: it gives the request back whole, and echoes a text in its answer.
+fn one_request(echoed: &'static str) -> (String, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut seen = Vec::new();
+        let whole = |seen: &[u8]| {
+            let text = String::from_utf8_lossy(seen).to_ascii_lowercase();
+            let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+            let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+            length.is_some_and(|length: usize| body.len() >= length)
+        };
+        while !whole(&seen) {
+            let mut buffer = [0; 4096];
+            let n = stream.read(&mut buffer).unwrap();
+            assert!(n > 0, "the request is cut off");
+            seen.extend_from_slice(&buffer[..n]);
+        }
+        let body = format!(r#"{{"choices":[{{"message":{{"content":"I saw {echoed}."}},"finish_reason":"stop"}}]}}"#);
+        let length = body.len();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close");
+        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
+        String::from_utf8(seen).unwrap()
+    });
+    (url, served)
+}
+
 #[test]
-fn a_models_headers_and_parameters_reach_its_server_and_no_secret_comes_back() {
+fn headers_and_parameters_reach_the_server_and_no_secret_stays() {
+    const SECRET: &str = "an-organisation-9876";
     let folder = folder("roles_headers");
-    let text = "aigo: 1\nname: t\nmodels:\n  assistant:\n    model: openai_compatible/m\n    base_url: http://127.0.0.1:9/v1\n    \
-                headers: {x-org: {env: ORG}, x-title: aigo}\n\
-                dataset: {samples: [{id: a}]}\nsolvers: [{user: Hi}, generate]\nscorers: [{name: s, check: {contains: x}}]\n";
+    let (url, served) = one_request(SECRET);
+    let text = format!(
+        "aigo: 1\nname: t\nmodels:\n  assistant:\n    model: openai/gpt-5-mini-2025-08-07\n    base_url: {url}\n    \
+         max_tokens: 70\n    reasoning_effort: low\n    extra: {{service_tier: flex}}\n    headers: {{X-Org: {{env: ORG, prefix: \"Org \"}}, X-Title: aigo}}\n\
+         dataset: {{samples: [{{id: a}}]}}\nsolvers: [{{user: Hi}}, generate]\nscorers: [{{name: s, check: {{contains: saw}}}}]\n"
+    );
     std::fs::write(folder.join("task.yaml"), text).unwrap();
     let unset = run(&folder, &["run", "task.yaml"]);
     assert_eq!(unset.code, 3, "{}", unset.err);
-    assert!(unset.err.contains("[R0101]") && unset.err.contains("ORG, which is not set"), "{}", unset.err);
+    // The provider's usual key is asked for, and the header's.
+    assert!(unset.err.contains("OPENAI_API_KEY, which is not set"), "{}", unset.err);
+    let key = ("OPENAI_API_KEY", "the-key-0123456789");
+    let no_header = run_with(&folder, &["run", "task.yaml"], &[key]);
+    assert!(no_header.err.contains("ORG, which is not set"), "{}", no_header.err);
     // A value that no header can carry is told without being repeated.
-    let bad = run_with(&folder, &["run", "task.yaml"], &[("ORG", "very\nsecret-value")]);
+    let bad = run_with(&folder, &["run", "task.yaml"], &[key, ("ORG", "very\nsecret-value")]);
     assert_eq!(bad.code, 3, "{}", bad.err);
     assert!(bad.err.contains("`x-org` has characters") && !bad.err.contains("secret-value"), "{}", bad.err);
+
+    let ran = run_with(&folder, &["run", "task.yaml"], &[key, ("ORG", SECRET)]);
+    assert!([0, 4].contains(&ran.code), "{}", ran.err);
+    let request = served.join().unwrap();
+    for part in [
+        "POST /v1/chat/completions",
+        "x-org: Org an-organisation-9876",
+        "x-title: aigo",
+        "authorization: Bearer the-key-0123456789",
+        r#"{"model":"gpt-5-mini-2025-08-07","max_completion_tokens":70,"reasoning_effort":"low","service_tier":"flex","messages":"#,
+    ] {
+        assert!(request.contains(part), "{part}\n{request}");
+    }
+    let log = std::fs::read_to_string(only_run(&folder).join("log.jsonl")).unwrap();
+    assert!(log.contains("I saw {{secret:ORG}}.") && !log.contains(SECRET), "{log}");
+}
+
+#[test]
+fn the_manual_lists_every_family_of_models() {
+    let manual = std::fs::read_to_string(root().join("spec/language.md")).unwrap();
+    let (_, table) = manual.split_once("### What families of models take").unwrap();
+    let table: Vec<&str> = table.split("\n###").next().unwrap().lines().filter(|line| line.starts_with('|')).collect();
+    for family in FAMILIES {
+        let named = table.iter().filter(|row| row.split('|').nth(1).unwrap().contains(&format!("`{}`", family.prefix)));
+        let [row] = named.collect::<Vec<_>>()[..] else { panic!("{} is not in one row", family.prefix) };
+        // What the row says of seeds and stops is what the table of the code says.
+        let refuses = row.split('|').nth(4).unwrap();
+        assert_eq!((refuses.contains("seed"), refuses.contains("stop")), (!family.seed, !family.stop), "{row}");
+        let wanted = match family.sampling {
+            Sampling::Free => "free",
+            Sampling::OneOfBoth => "one of both",
+            Sampling::WithoutReasoning => "only with `reasoning_effort: none`",
+            Sampling::Fixed => "only 1",
+            Sampling::Unsure => "as the task says",
+        };
+        assert!(row.split('|').nth(2).unwrap().trim().starts_with(wanted), "{row}");
+        let efforts = match family.efforts {
+            Efforts::Any => "any".to_owned(),
+            Efforts::Only([]) => "none".to_owned(),
+            Efforts::Only(known) if known.len() == 6 => "any".to_owned(),
+            Efforts::Only(known) => known.join(", "),
+        };
+        assert_eq!(row.split('|').nth(3).unwrap().trim(), efforts, "{row}");
+    }
+}
+
+#[test]
+fn limits_of_a_run_are_no_part_of_a_program_and_those_of_a_sample_are() {
+    let hash = |limits: &str| {
+        let task = around(limits);
+        compiled(&task).program.unwrap_or_else(|| panic!("{task}")).0.hash()
+    };
+    let plain = hash("");
+    assert_eq!(plain, hash("limits: {calls: 5, time: 60m, cost: 25 USD}\n"));
+    assert_ne!(plain, hash("limits: {sample: {calls: 5}}\n"));
+    assert_ne!(hash("limits: {sample: {calls: 5}}\n"), hash("limits: {sample: {calls: 6}}\n"));
 }

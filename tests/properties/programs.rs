@@ -19,7 +19,9 @@ use super::roles;
 /// A program; `size` bounds the steps of each graph.
 pub(super) fn program(seed: u64, size: usize) -> Program {
     let dice = &mut Dice::new(seed);
-    let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(dice, name)).into();
+    // A stream of their own: however many draws roles take, the graphs are the same.
+    let own = &mut Dice::new(seed.rotate_left(32) ^ 0x0072_6f6c_6573);
+    let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(own, name)).into();
     let tools: Vec<Tool> = (0..dice.below(3))
         .map(|n| Tool { name: format!("t{n}{}", dice.hostile()).into(), role: dice.pick(&roles).name.clone() })
         .collect();
@@ -47,15 +49,15 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         name: dice.hostile().into(),
         seed: dice.next(),
         epochs: 1 + dice.below(3) as u32,
-        limits: roles::limits(dice),
+        limits: roles::limits(own),
         fields: vec![
             Field { name: "plan".into(), ty: Type::Str },
             Field { name: dice.pick(&["a field", "\u{202e}", "n0"]).to_owned().into(), ty: odd_type(dice, 3) },
         ],
         roles,
         tools,
-        setup: (0..dice.below(3)).map(|n| roles::call(dice, Some(n))).collect(),
-        teardown: (0..dice.below(2)).map(|_| roles::call(dice, None)).collect(),
+        setup: (0..own.below(5).saturating_sub(2)).map(|n| roles::call(own, Some(n))).collect(),
+        teardown: (0..own.below(4) / 3).map(|_| roles::call(own, None)).collect(),
         solves: solves.into(),
         scorers,
         gates,

@@ -121,11 +121,11 @@ pub(super) fn answer(dice: &mut Dice) -> Answer {
 }
 
 pub(super) fn scripted_calls(dice: &mut Dice) -> Vec<ScriptedCall> {
-    (0..dice.below(3)).map(|_| ScriptedCall { name: dice.hostile().into(), args: body(dice) }).collect()
+    (0..dice.below(6) / 4).map(|_| ScriptedCall { name: dice.hostile().into(), args: body(dice) }).collect()
 }
 
 pub(super) fn chunks(dice: &mut Dice) -> Vec<Template> {
-    (0..dice.below(3)).map(|_| template(dice)).collect()
+    (0..dice.below(6) / 4).map(|_| template(dice)).collect()
 }
 
 pub(super) fn limits(dice: &mut Dice) -> Limits {

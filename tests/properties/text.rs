@@ -99,7 +99,7 @@ proptest! {
 #[test]
 fn the_generator_makes_every_node_and_changes_break_every_invariant() {
     let (mut nodes, mut broken, mut sound, mut refused) = (BTreeSet::new(), BTreeSet::new(), 0, 0);
-    for seed in 0..4000 {
+    for seed in 0..8000 {
         let made = program(seed, 16);
         for graph in made.graphs() {
             nodes.extend(graph.nodes().map(|(_, placed)| placed.node.word()));

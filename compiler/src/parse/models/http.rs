@@ -212,6 +212,11 @@ impl Reader<'_> {
             let help = "write `command: [python3, app.py]`";
             self.report(catalog::BAD_VALUE.at(node.site(), "`command` names no program").help(help));
         }
+        for word in run.iter().filter(|word| word.value.contains("{{") || word.value.contains("{%")) {
+            let message = "the program and its arguments are no templates: nothing is rendered in them";
+            let help = "write it plain; a role is told of the sample on its input, and a call of `setup` by `env`";
+            self.report(catalog::BAD_VALUE.at(word.span, message).help(help));
+        }
         let timeout_ms = beside.get("timeout").and_then(|node| self.duration_ms(node, "timeout"));
         let env = beside.get("env").map(|node| self.environment(node)).unwrap_or_default();
         (!empty && run.len() == count).then_some(Command { run, env, timeout_ms })
