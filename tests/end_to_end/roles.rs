@@ -67,7 +67,12 @@ fn shown(task: &str, compiled: &Compiled, diagnostic: &Diagnostic) -> String {
         let changed = task.lines().zip(mended.lines()).find(|(before, after)| before != after);
         let (before, after) = changed.unwrap_or_default();
         let gone = mended.lines().count() < task.lines().count();
-        let _ = writeln!(out, "=>   fix: `{}` {}", before.trim(), if gone { "is taken out".to_owned() } else { format!("-> `{}`", after.trim()) });
+        let _ = writeln!(
+            out,
+            "=>   fix: `{}` {}",
+            before.trim(),
+            if gone { "is taken out".to_owned() } else { format!("-> `{}`", after.trim()) }
+        );
     }
     out
 }
@@ -91,7 +96,11 @@ fn every_mistake_in_a_role_is_told_at_its_place() {
                 let again = compiled(&mended);
                 let same = again.diagnostics.iter().any(|d| d.message == diagnostic.message);
                 let lines = again.diagnostics.iter().map(|d| d.concise(&again.sources)).collect::<Vec<_>>().join("\n");
-                assert!(!same && again.diagnostics.len() < found.diagnostics.len(), "{}:\n{mended}\n{lines}", case.name);
+                assert!(
+                    !same && again.diagnostics.len() < found.diagnostics.len(),
+                    "{}:\n{mended}\n{lines}",
+                    case.name
+                );
             }
         }
         now.push('\n');
@@ -183,7 +192,9 @@ fn one_request(echoed: &'static str) -> (String, std::thread::JoinHandle<String>
         }
         let body = format!(r#"{{"choices":[{{"message":{{"content":"I saw {echoed}."}},"finish_reason":"stop"}}]}}"#);
         let length = body.len();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close");
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close"
+        );
         stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
         String::from_utf8(seen).unwrap()
     });

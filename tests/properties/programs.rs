@@ -18,8 +18,9 @@ use super::roles;
 
 /// A program; `size` bounds the steps of each graph.
 pub(super) fn program(seed: u64, size: usize) -> Program {
-    let dice = &mut Dice::new(seed);
-    // A stream of their own: however many draws roles take, the graphs are the same.
+    // Streams of their own: whoever else draws from the seed draws something else, and however many draws roles take, the
+    // graphs are the same.
+    let dice = &mut Dice::new(seed ^ 0x6772_6170_6873);
     let own = &mut Dice::new(seed.rotate_left(32) ^ 0x0072_6f6c_6573);
     let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(own, name)).into();
     let tools: Vec<Tool> = (0..dice.below(3))

@@ -2,8 +2,8 @@
 
 use aigo_ir::path::Path;
 use aigo_ir::program::{
-    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall, HttpMethod,
-    HttpRole, Limits, Price, ReplyPaths, SampleLimits, ScriptedCall, Session,
+    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
+    HttpMethod, HttpRole, Limits, Price, ReplyPaths, SampleLimits, ScriptedCall, Session,
 };
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
@@ -131,7 +131,12 @@ pub(super) fn chunks(dice: &mut Dice) -> Vec<Template> {
 pub(super) fn limits(dice: &mut Dice) -> Limits {
     let mut count = || dice.one_in(2).then(|| dice.next() >> 1);
     let (calls, time_s) = (count(), count());
-    let sample =
-        SampleLimits { calls: count(), tokens: count(), turns: count(), time_s: count(), cost_usd: count().map(|_| 0.1) };
+    let sample = SampleLimits {
+        calls: count(),
+        tokens: count(),
+        turns: count(),
+        time_s: count(),
+        cost_usd: count().map(|_| 0.1),
+    };
     Limits { calls, time_s, cost_usd: count().map(|_| 25.0), sample, origin: Origin::default() }
 }

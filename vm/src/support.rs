@@ -15,7 +15,11 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
     for (when, calls) in calls {
         if let Some(first) = calls.first() {
             let n = if calls.len() == 1 { "its call".to_owned() } else { format!("its {} calls", calls.len()) };
-            found.push(part(first.origin, format!("`{when}` with {n}"), "remove it, and prepare the application yourself"));
+            found.push(part(
+                first.origin,
+                format!("`{when}` with {n}"),
+                "remove it, and prepare the application yourself",
+            ));
         }
     }
     let limits = &program.limits;
@@ -48,7 +52,9 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
             found.push(part(role.origin, what, help));
         }
         Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
-        Player::Command(_) => found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted)),
+        Player::Command(_) => {
+            found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted))
+        }
         Player::Scripted(rules) if rules.iter().any(|rule| !rule.context.is_empty()) => {
             let what = format!("`context` in a rule of the role `{name}`");
             found.push(part(role.origin, what, "remove it from the rule"));

@@ -109,7 +109,8 @@ impl Reader<'_> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).unwrap_or(rest.len());
         let key: Arc<str> = rest.get(..end).unwrap_or_default().into();
         if key.is_empty() {
-            let error = self.here(if rest.is_empty() { "a key is missing at the end" } else { "a key is expected here" });
+            let error =
+                self.here(if rest.is_empty() { "a key is missing at the end" } else { "a key is expected here" });
             let help = Some("a key with other characters stands in brackets: `a[\"odd key\"]`".to_owned());
             return Err(PathError { help, ..error });
         }
@@ -133,7 +134,8 @@ impl Reader<'_> {
         let end = rest.find(']').unwrap_or(rest.len());
         let inner = rest.get(..end).unwrap_or_default();
         let Ok(index) = inner.parse::<u32>() else {
-            let what = if inner.is_empty() { "an index is missing".to_owned() } else { format!("`{inner}` is no index") };
+            let what =
+                if inner.is_empty() { "an index is missing".to_owned() } else { format!("`{inner}` is no index") };
             let error = self.error(open..self.at + end, format!("{what}: items are counted from 0"));
             let help = Some("name one item, `a[0]`, or a key in double quotes, `a[\"odd key\"]`".to_owned());
             return Err(PathError { help, ..error });

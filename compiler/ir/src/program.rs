@@ -10,8 +10,8 @@ use crate::key::{Key, KeyWriter};
 use crate::node::{Node, Said, View};
 use crate::reduce::Reducer;
 pub use crate::role::{
-    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall, HttpMethod,
-    HttpRole, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session,
+    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
+    HttpMethod, HttpRole, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session,
 };
 use crate::span::Origin;
 use crate::template::{SyntaxError, Template};

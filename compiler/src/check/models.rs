@@ -95,11 +95,15 @@ impl Checker<'_> {
         let subject = if names.len() == 1 { "the role" } else { "the roles" };
         let verb = if names.len() == 1 { "has" } else { "have" };
         let message = format!("a limit of cost needs prices, and {subject} {} {verb} none", names.join(", "));
-        let help = format!("write what the provider takes in USD per million tokens: `{}: {{…, price: {{input: 3, output: 15}}}}`", first.value);
+        let help = format!(
+            "write what the provider takes in USD per million tokens: `{}: {{…, price: {{input: 3, output: 15}}}}`",
+            first.value
+        );
         // One lack, told once, however many limits need it.
         let Some(cost) = task.limits.costs.first() else { return };
         let diagnostic = catalog::NO_PRICE.at(*cost, message);
-        let diagnostic = without.iter().fold(diagnostic, |diagnostic, role| diagnostic.related(role.span, "has no price"));
+        let diagnostic =
+            without.iter().fold(diagnostic, |diagnostic, role| diagnostic.related(role.span, "has no price"));
         self.found.push(diagnostic.help(help));
     }
 }

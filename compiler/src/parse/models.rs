@@ -81,7 +81,8 @@ impl Reader<'_> {
                 format!("`{key}` means nothing beside `{verb}`")
             };
             let inside = verb == "http" && shape::HTTP.key(key).is_some();
-            let help = if inside { format!("write it inside of `http`: `http: {{{key}: …}}`") } else { "remove it".into() };
+            let help =
+                if inside { format!("write it inside of `http`: `http: {{{key}: …}}`") } else { "remove it".into() };
             self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help(help));
         }
     }

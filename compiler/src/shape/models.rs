@@ -68,7 +68,11 @@ pub static SESSION: Construct = Construct {
     name: "a session",
     keys: &[
         key("kind", Kind::Name, "`stateless` or `sticky`. Required."),
-        key("created_by", Kind::Name, "Of a sticky one, who makes its id: `client` or `server`; `client` unless given."),
+        key(
+            "created_by",
+            Kind::Name,
+            "Of a sticky one, who makes its id: `client` or `server`; `client` unless given.",
+        ),
         key("id", Kind::Name, "Of one that the server makes: the path of the id in its first reply."),
     ],
 };
@@ -92,7 +96,11 @@ pub static PRICE: Construct = Construct {
     keys: &[
         key("input", Kind::Number, "USD per million tokens of prompts. Required."),
         key("output", Kind::Number, "USD per million tokens of answers. Required."),
-        key("cached_input", Kind::Number, "USD per million tokens of prompts from the provider's cache; as `input` unless given."),
+        key(
+            "cached_input",
+            Kind::Number,
+            "USD per million tokens of prompts from the provider's cache; as `input` unless given.",
+        ),
     ],
 };
 

@@ -3,8 +3,8 @@
 use super::Printer;
 use crate::lines::Line;
 use crate::program::{
-    Answer, Call, CallKind, ChatModel, CommandCall, Header, HeaderValue, HttpCall, HttpRole, Limits, Player, Role, Rule,
-    Session,
+    Answer, Call, CallKind, ChatModel, CommandCall, Header, HeaderValue, HttpCall, HttpRole, Limits, Player, Role,
+    Rule, Session,
 };
 use crate::value::Value;
 
@@ -64,7 +64,8 @@ impl Printer<'_> {
                 line.pair_word("fault", fault.word());
             }
         }
-        let has_block = matches!(rule.answer, Answer::AnyOf { .. }) || !rule.calls.is_empty() || !rule.context.is_empty();
+        let has_block =
+            matches!(rule.answer, Answer::AnyOf { .. }) || !rule.calls.is_empty() || !rule.context.is_empty();
         if !has_block {
             return self.line(&line);
         }
@@ -198,12 +199,8 @@ impl Printer<'_> {
     pub(super) fn limits(&mut self, limits: &Limits) {
         let sample = &limits.sample;
         self.limit_line("limits", &[("calls", limits.calls), ("time_s", limits.time_s)], limits.cost_usd);
-        let counts = [
-            ("calls", sample.calls),
-            ("tokens", sample.tokens),
-            ("turns", sample.turns),
-            ("time_s", sample.time_s),
-        ];
+        let counts =
+            [("calls", sample.calls), ("tokens", sample.tokens), ("turns", sample.turns), ("time_s", sample.time_s)];
         self.limit_line("sample_limits", &counts, sample.cost_usd);
     }
 

@@ -6,8 +6,8 @@ use super::{Read, expr};
 use crate::lines::{Cursor, Statement};
 use crate::path::Path;
 use crate::program::{
-    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall, HttpMethod,
-    HttpRole, Limits, Player, Price, ReplyPaths, Role, Rule, SampleLimits, ScriptedCall, Session,
+    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
+    HttpMethod, HttpRole, Limits, Player, Price, ReplyPaths, Role, Rule, SampleLimits, ScriptedCall, Session,
 };
 use crate::span::Origin;
 use crate::template::Template;

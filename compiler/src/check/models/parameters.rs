@@ -85,7 +85,8 @@ fn refusal(family: &Family, chat: &Chat, parameter: &Parameter) -> Option<Refusa
     let model = chat.model.value.as_str();
     let value = &parameter.value.value;
     let name = parameter.name;
-    let refused = |why: String, instead: Option<&str>| Some(Refusal { message: why, instead: instead.map(str::to_owned) });
+    let refused =
+        |why: String, instead: Option<&str>| Some(Refusal { message: why, instead: instead.map(str::to_owned) });
     let set = |name: &str| chat.parameters.iter().find(|parameter| parameter.name == name);
     match name {
         "temperature" | "top_p" => {
@@ -102,7 +103,8 @@ fn refusal(family: &Family, chat: &Chat, parameter: &Parameter) -> Option<Refusa
                 Sampling::OneOfBoth => None,
                 Sampling::WithoutReasoning | Sampling::Fixed if value.as_f64() == Some(1.0) => None,
                 Sampling::WithoutReasoning => {
-                    let none = set("reasoning_effort").is_some_and(|effort| effort.value.value.as_str() == Some("none"));
+                    let none =
+                        set("reasoning_effort").is_some_and(|effort| effort.value.value.as_str() == Some("none"));
                     let message = format!("`{model}` takes `{name}` only where it does not reason");
                     if none { None } else { refused(message, Some("write `reasoning_effort: none` beside it")) }
                 }

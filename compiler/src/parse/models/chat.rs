@@ -131,7 +131,9 @@ impl Reader<'_> {
         }
         // In a plain scalar the place of a part of it is certain.
         let plain = node.raw() == text && !node.is_alias();
-        let place = |end: usize| if plain { Span { end: written.span.start + size(end), ..written.span } } else { written.span };
+        let place = |end: usize| {
+            if plain { Span { end: written.span.start + size(end), ..written.span } } else { written.span }
+        };
         if known.is_some() {
             let message = format!("`{text}` names no model");
             let help = format!("write the model's name behind `{before}/`");
@@ -164,7 +166,8 @@ impl Reader<'_> {
                 }
             }
             None => {
-                let help = "any server that speaks OpenAI's chat completions is `openai_compatible/NAME` with its `base_url`";
+                let help =
+                    "any server that speaks OpenAI's chat completions is `openai_compatible/NAME` with its `base_url`";
                 diagnostic.help(format!("known are {}; {help}", list.join(", ")))
             }
         };
@@ -252,7 +255,8 @@ impl Reader<'_> {
             if let HeaderValue::Text(leaf) = &header.value
                 && (leaf.text.contains("{{") || leaf.text.contains("{%"))
             {
-                let message = format!("the header `{}` of a model is no template: nothing is rendered in it", header.name.value);
+                let message =
+                    format!("the header `{}` of a model is no template: nothing is rendered in it", header.name.value);
                 self.report(catalog::BAD_VALUE.at(leaf.span, message).help("write a plain text, or `{env: NAME}`"));
             }
         }

@@ -6,9 +6,7 @@ use aigo_source::{Kind as NodeKind, NodeRef};
 
 use super::super::{Fields, Reader};
 use super::is_variable;
-use crate::ast::{
-    Call, CallKind, Command, Header, HeaderValue, Http, Leaf, Reply, Request, Session,
-};
+use crate::ast::{Call, CallKind, Command, Header, HeaderValue, Http, Leaf, Reply, Request, Session};
 use crate::catalog;
 use crate::shape;
 
@@ -68,7 +66,9 @@ impl Reader<'_> {
         };
         if let (Some(HttpMethod::Get), Some(_)) = (method, &body) {
             let message = "a `GET` sends no body";
-            self.report(catalog::BAD_VALUE.at(fields.key_span("body"), message).help("remove it, or write `method: POST`"));
+            self.report(
+                catalog::BAD_VALUE.at(fields.key_span("body"), message).help("remove it, or write `method: POST`"),
+            );
         }
         let timeout_ms = timeout.and_then(|node| self.duration_ms(node, "timeout"));
         Some(Request { method: method?, url: url?, headers, body, timeout_ms })
@@ -125,7 +125,9 @@ impl Reader<'_> {
         let secret = SECRET_HEADERS.iter().any(|end| name.ends_with(end));
         if secret && !leaf.text.contains("{{") && !leaf.text.trim().is_empty() {
             let message = format!("the header `{name}` holds a secret, and a secret must not stand in a task");
-            let help = format!("write `{name}: {{env: NAME}}`, with `prefix: \"Bearer \"` where one is due, and set NAME in the environment");
+            let help = format!(
+                "write `{name}: {{env: NAME}}`, with `prefix: \"Bearer \"` where one is due, and set NAME in the environment"
+            );
             self.report(catalog::SECRET_IN_TASK.at(leaf.span, message).help(help));
             return None;
         }
@@ -182,7 +184,8 @@ impl Reader<'_> {
                 None
             }
             (false, Some(_)) => {
-                let message = "`id` is where a server's reply has the id that it made, and this session's id is made by aigo";
+                let message =
+                    "`id` is where a server's reply has the id that it made, and this session's id is made by aigo";
                 let help = "remove it, or write `created_by: server`";
                 self.report(catalog::BAD_VALUE.at(fields.key_span("id"), message).help(help));
                 None
@@ -247,7 +250,8 @@ impl Reader<'_> {
         for item in self.items(node, when, "calls: `http` or `command`") {
             let Some(call) = self.without_secrets(item, |reader| reader.call(item, when)) else { continue };
             if let Some(name) = &call.name
-                && let Some(first) = calls.iter().filter_map(|call| call.name.as_ref()).find(|first| first.value == name.value)
+                && let Some(first) =
+                    calls.iter().filter_map(|call| call.name.as_ref()).find(|first| first.value == name.value)
             {
                 let message = format!("a second call is called `{}`", name.value);
                 let diagnostic = catalog::NAME_TWICE.at(name.span, message).related(first.span, "the first");

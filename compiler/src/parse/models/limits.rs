@@ -53,13 +53,15 @@ impl Reader<'_> {
         let plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
         let (number, currency) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let currency = currency.trim();
-        if plain(number) && currency == "USD"
+        if plain(number)
+            && currency == "USD"
             && let Some(usd) = amount(number)
         {
             return Some(usd);
         }
         let bare = text.strip_prefix('$').or_else(|| text.strip_suffix('$')).map_or(text, str::trim);
-        let bare = bare.strip_suffix("USD").or_else(|| bare.strip_suffix("usd")).or_else(|| bare.strip_suffix("dollars"));
+        let bare =
+            bare.strip_suffix("USD").or_else(|| bare.strip_suffix("usd")).or_else(|| bare.strip_suffix("dollars"));
         let bare = bare.unwrap_or_else(|| text.trim_matches('$')).trim();
         let diagnostic = if plain(bare) && amount(bare).is_some() {
             let message = format!("`{what}` is `{text}`, and an amount is written with its currency behind it");
@@ -81,7 +83,9 @@ impl Reader<'_> {
         let found = self.duration_ms(node, what)?;
         if found % 1000 != 0 {
             let message = format!("`{what}` is {found} ms, and must be whole seconds");
-            self.report(catalog::BAD_VALUE.at(node.site(), message).help("write a duration such as `90s`, `60m`, `2h`"));
+            self.report(
+                catalog::BAD_VALUE.at(node.site(), message).help("write a duration such as `90s`, `60m`, `2h`"),
+            );
             return None;
         }
         Some(found / 1000)

@@ -26,14 +26,20 @@ impl Reader<'_> {
     fn rule(&mut self, node: NodeRef<'_>) -> Option<Rule> {
         if let Some(text) = self.bare(node) {
             let span = text.span;
-            return Some(Rule { when: None, answer: Answer::Say(text, None), calls: Vec::new(), context: Vec::new(), span });
+            return Some(Rule {
+                when: None,
+                answer: Answer::Say(text, None),
+                calls: Vec::new(),
+                context: Vec::new(),
+                span,
+            });
         }
         let fields = self.map(node, &shape::RULE)?;
         let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
         let calls = fields.get("calls").map(|node| self.scripted_calls(node));
         let context = fields.get("context").map(|node| self.chunks(node));
-        let alone = (calls.is_some() || context.is_some())
-            && shape::RULE.verbs().all(|verb| fields.node.get(verb).is_none());
+        let alone =
+            (calls.is_some() || context.is_some()) && shape::RULE.verbs().all(|verb| fields.node.get(verb).is_none());
         let answer = if alone { Answer::Nothing } else { self.answer(&fields)? };
         self.siblings(&fields, &answer);
         // A condition that cannot be read is no rule without a condition.

@@ -100,7 +100,8 @@ fn is_credential(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let (first, second, rest) = (words.next(), words.next(), words.next());
     let scheme = first.is_some_and(|word| ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str()));
-    let literal = |word: &str| word.len() >= 8 && !word.contains("{{") && word.bytes().any(|byte| byte.is_ascii_digit());
+    let literal =
+        |word: &str| word.len() >= 8 && !word.contains("{{") && word.bytes().any(|byte| byte.is_ascii_digit());
     scheme && rest.is_none() && second.is_some_and(|word| literal(word) || (word.len() >= 16 && !word.contains("{{")))
 }
 
