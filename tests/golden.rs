@@ -7,16 +7,16 @@ use aigo_log::{Log, Record, decode};
 
 use crate::harness::{folder, only_run, root, run};
 
-fn golden(name: &str) -> PathBuf {
+pub(crate) fn golden(name: &str) -> PathBuf {
     root().join("tests/golden").join(name)
 }
 
-fn blesses() -> bool {
+pub(crate) fn blesses() -> bool {
     std::env::var_os("BLESS").is_some_and(|value| value == "1")
 }
 
 /// Compares with the golden file, or writes it. A difference is shown by its first line.
-fn compare(name: &str, now: &str) {
+pub(crate) fn compare(name: &str, now: &str) {
     let path = golden(name);
     if blesses() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

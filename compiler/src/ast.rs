@@ -79,7 +79,11 @@ pub(crate) struct Task {
     /// `seed`
     pub(crate) seed: Option<u64>,
     /// `limits`
-    pub(crate) limits: aigo_ir::program::Limits,
+    pub(crate) limits: Limits,
+    /// `setup`
+    pub(crate) setup: Vec<Call>,
+    /// `teardown`
+    pub(crate) teardown: Vec<Call>,
     /// The whole task, for findings about what is not there.
     pub(crate) span: Span,
     /// Whether a part could not be read, so that what is missing may have been written.

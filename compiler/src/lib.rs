@@ -13,6 +13,7 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+pub mod families;
 pub mod glob;
 mod library;
 mod lower;
@@ -32,7 +33,7 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics};
 use aigo_ir::graph::Graph;
-use aigo_ir::program::{Player, Program, node_names};
+use aigo_ir::program::{Call, Program, node_names};
 use aigo_ir::span::{Origin, SourceMap};
 use aigo_ir::verify;
 
@@ -179,12 +180,8 @@ fn graph_reads(program: &Program, graph: &Graph) -> Vec<Arc<str>> {
 /// The fields that anything in the program reads.
 fn reads(program: &Program) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = program.graphs().flat_map(|graph| graph_reads(program, graph)).collect();
-    for role in &program.roles {
-        let Player::Scripted(rules) = &role.player else { continue };
-        for rule in rules {
-            names.extend(rule.when.iter().flat_map(aigo_ir::expr::Expr::names).map(Arc::from));
-            names.extend(rule.answer.texts().iter().flat_map(aigo_ir::template::Template::names));
-        }
-    }
+    names.extend(program.roles.iter().flat_map(|role| role.player.names()));
+    let calls = program.setup.iter().chain(&program.teardown).flat_map(Call::texts);
+    names.extend(calls.flat_map(|text| text.names()));
     names
 }

@@ -68,6 +68,8 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     if let Some(node) = fields.get("limits") {
         task.limits = reader.limits(node);
     }
+    task.setup = fields.get("setup").map(|node| reader.calls(node, "setup")).unwrap_or_default();
+    task.teardown = fields.get("teardown").map(|node| reader.calls(node, "teardown")).unwrap_or_default();
     if let Some(node) = fields.get("description") {
         reader.text(node, "description");
     }
@@ -226,7 +228,12 @@ impl Reader<'_> {
 
     /// The value of a key that must be there.
     pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, key: &str) -> Option<NodeRef<'t>> {
-        if fields.node.get(key).is_none() && !fields.node.is_incomplete() {
+        // A misspelt key has been told, with this one as its help.
+        let misspelt = |name: &str| {
+            fields.construct.key(name).is_none() && diagnostic::nearest(name, fields.construct.names()) == Some(key)
+        };
+        let told = || fields.node.entries().any(|entry| misspelt(entry.key.value));
+        if fields.node.get(key).is_none() && !fields.node.is_incomplete() && !told() {
             let doc = fields.construct.key(key).map_or("", |key| key.doc);
             let message = format!("{} needs `{key}`", fields.construct.name);
             self.report(catalog::MISSING_KEY.at(first_key(fields.node), message).help(doc));
@@ -340,29 +347,6 @@ impl Reader<'_> {
             let message = format!("`aigo: {version}` is a version of the language that this build does not read");
             self.report(catalog::BAD_VALUE.at(node.site(), message).help("write `aigo: 1`"));
         }
-    }
-
-    fn limits(&mut self, node: NodeRef<'_>) -> aigo_ir::program::Limits {
-        let mut limits = aigo_ir::program::Limits::default();
-        let Some(fields) = self.map(node, &shape::LIMITS) else { return limits };
-        let calls = fields.get("calls").and_then(|node| self.whole(node, "calls", 1, i64::MAX));
-        limits.calls = calls.map(i64::unsigned_abs);
-        limits.time_s = fields.get("time").and_then(|node| self.duration(node, "time"));
-        limits
-    }
-
-    /// `90s`, `60m`, `2h`, in seconds.
-    fn duration(&mut self, node: NodeRef<'_>, what: &str) -> Option<u64> {
-        let text = self.text(node, what)?;
-        let split = text.value.len() - text.value.chars().next_back().map_or(0, char::len_utf8);
-        let (number, unit) = text.value.split_at(split);
-        let scale = [("s", 1), ("m", 60), ("h", 3600)].into_iter().find(|(name, _)| *name == unit).map(|(_, s)| s);
-        let seconds = scale.and_then(|scale| number.parse::<u64>().ok()?.checked_mul(scale)).filter(|s| *s > 0);
-        if seconds.is_none() {
-            let message = format!("`{what}` is `{}`, and must be a duration such as `90s`, `60m`, `2h`", text.value);
-            self.report(catalog::BAD_VALUE.at(text.span, message));
-        }
-        seconds
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Resolved {
     pub(crate) expects: bool,
     /// Its checkpoints, each name once.
     pub(crate) checkpoints: Vec<Checkpoint>,
+    /// The roles that something asks; the same one may come more than once.
+    pub(crate) asked: Vec<String>,
 }
 
 /// The judge's role unless the scorer names another.
@@ -147,6 +149,7 @@ pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostic
     let checkpoints = resolver.checkpoints(checkpoints);
     resolver.twice(&checkpoints);
     resolver.probes(scope, &checkpoints);
+    let asked = asks.into_iter().map(|asked| asked.role).collect();
     let scores = expects || !checkpoints.is_empty() || !task.scorers.is_empty();
     if !scores && !task.damaged && !task.scorers_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
@@ -154,7 +157,7 @@ pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostic
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
     let gates = gates(&task, expects, &checkpoints, sources, diagnostics);
-    Resolved { task, gates, expects, checkpoints }
+    Resolved { task, gates, expects, checkpoints, asked }
 }
 
 struct Resolver<'r> {
