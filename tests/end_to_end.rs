@@ -5,4 +5,5 @@ mod exits;
 mod faults;
 mod quickstart;
 mod resume;
+mod roles;
 mod spine;

@@ -7,11 +7,11 @@ use aigo_log::{Log, Record, decode};
 
 use crate::harness::{folder, only_run, root, run};
 
-fn golden(name: &str) -> PathBuf {
+pub(crate) fn golden(name: &str) -> PathBuf {
     root().join("tests/golden").join(name)
 }
 
-fn blesses() -> bool {
+pub(crate) fn blesses() -> bool {
     std::env::var_os("BLESS").is_some_and(|value| value == "1")
 }
 

@@ -6,4 +6,5 @@ mod expressions;
 mod graphs;
 mod machine;
 mod programs;
+mod roles;
 mod text;

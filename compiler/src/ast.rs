@@ -79,7 +79,11 @@ pub(crate) struct Task {
     /// `seed`
     pub(crate) seed: Option<u64>,
     /// `limits`
-    pub(crate) limits: aigo_ir::program::Limits,
+    pub(crate) limits: Limits,
+    /// `setup`
+    pub(crate) setup: Vec<Call>,
+    /// `teardown`
+    pub(crate) teardown: Vec<Call>,
     /// The whole task, for findings about what is not there.
     pub(crate) span: Span,
     /// Whether a part could not be read, so that what is missing may have been written.
@@ -88,6 +92,10 @@ pub(crate) struct Task {
     pub(crate) dataset_damaged: bool,
     /// Whether something in `scorers` could not be read: then not all scorers are known.
     pub(crate) scorers_damaged: bool,
+    /// Whether a part of the steps could not be read, so that an expectation may be missing.
+    pub(crate) steps_damaged: bool,
+    /// Whether `solvers` is written.
+    pub(crate) has_solvers: bool,
     /// The roles that `models` names, those that could not be read included.
     pub(crate) roles: Vec<String>,
 }

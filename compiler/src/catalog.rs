@@ -56,4 +56,11 @@ rows! {
     BAD_CLUSTER error "E0526" "a cluster that a sample does not have";
     FILTER_FAILS error "E0527" "a filter that cannot be computed for a row";
     NOTHING_LEFT warning "W0520" "a source of which no row is left";
+    // Roles and limits.
+    RULE_NEVER_ANSWERS error "E0540" "a rule that can never answer";
+    UNKNOWN_PROVIDER error "E0541" "a provider that aigo does not know";
+    REFUSED_PARAMETER error "E0542" "a parameter that the model refuses";
+    BAD_PATH error "E0543" "a path into a reply that cannot be read";
+    SECRET_IN_TASK error "E0544" "a secret in a task";
+    NO_PRICE error "E0545" "a limit of cost without prices";
 }

@@ -72,19 +72,21 @@ pub(crate) fn check(
     checker.bound.clear();
     let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
     let checkpoints = resolved.checkpoints.iter().map(|checkpoint| checker.checkpoint(checkpoint)).collect();
-    checker.names.insert("scorer", Type::Str);
-    checker.names.insert("judged", Type::Int);
     let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
-    let roles = task.models.iter().map(|model| checker.role(model, &judges)).collect();
+    let roles = checker.roles(task, &judges, &whole);
+    checker.prices(task, &resolved.asked);
+    let (setup, teardown) = checker.calls(task, &whole);
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),
         seed: task.seed.unwrap_or(0),
         epochs: task.epochs.unwrap_or(1),
-        limits: task.limits.clone(),
+        limits: task.limits.values.clone(),
         state,
         tools,
         fields: all,
         roles,
+        setup,
+        teardown,
         solves,
         expects: resolved.expects,
         personas: scope.personas.values().map(|persona| personas_of(persona)).collect(),

@@ -13,6 +13,7 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+pub mod families;
 pub mod glob;
 mod library;
 mod lower;
@@ -30,9 +31,9 @@ pub use sources::{NoSources, Sources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aigo_ir::diagnostic::{Diagnostic, Diagnostics};
+use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::graph::Graph;
-use aigo_ir::program::{Player, Program, node_names};
+use aigo_ir::program::{Call, Program, node_names};
 use aigo_ir::span::{Origin, SourceMap};
 use aigo_ir::verify;
 
@@ -82,7 +83,28 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
     let mut diagnostics = found.finish();
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
+    without_echoes(&mut diagnostics);
     Compiled { program, suites, diagnostics, sources }
+}
+
+/// A warning of how YAML reads a value says nothing new where the value is an error. What it would help with is kept.
+fn without_echoes(diagnostics: &mut Vec<Diagnostic>) {
+    let of_yaml = |one: &Diagnostic| match one.row.code {
+        "W0101" => one.related.first().map(|(span, _)| *span),
+        "W0102" => one.span,
+        _ => None,
+    };
+    let echoes: Vec<Diagnostic> = diagnostics.iter().filter(|one| of_yaml(one).is_some()).cloned().collect();
+    for echo in echoes {
+        let error = |one: &&mut Diagnostic| one.span == of_yaml(&echo) && one.row.severity == Severity::Error;
+        if let Some(error) = diagnostics.iter_mut().find(error) {
+            if echo.row.code == "W0101" {
+                error.message = format!("{}: {}", error.message, echo.message);
+                error.help.clone_from(&echo.help);
+            }
+            diagnostics.retain(|one| *one != echo);
+        }
+    }
 }
 
 fn stages(
@@ -179,12 +201,8 @@ fn graph_reads(program: &Program, graph: &Graph) -> Vec<Arc<str>> {
 /// The fields that anything in the program reads.
 fn reads(program: &Program) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = program.graphs().flat_map(|graph| graph_reads(program, graph)).collect();
-    for role in &program.roles {
-        let Player::Scripted(rules) = &role.player else { continue };
-        for rule in rules {
-            names.extend(rule.when.iter().flat_map(aigo_ir::expr::Expr::names).map(Arc::from));
-            names.extend(rule.answer.texts().iter().flat_map(aigo_ir::template::Template::names));
-        }
-    }
+    names.extend(program.roles.iter().flat_map(|role| role.player.names()));
+    let calls = program.setup.iter().chain(&program.teardown).flat_map(Call::texts);
+    names.extend(calls.flat_map(|text| text.names()));
     names
 }

@@ -53,6 +53,8 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
         roles: task.roles,
         state: task.state,
         tools: task.tools,
+        setup: task.setup,
+        teardown: task.teardown,
         solves,
         scorers,
         gates: task.gates,

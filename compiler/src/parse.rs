@@ -44,7 +44,9 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
         task.dataset = reader.dataset(node);
     }
     if let Some(node) = fields.get("scenarios") {
+        let before = reader.found.len();
         task.scenarios = reader.scenarios(node);
+        task.steps_damaged = reader.found.len() > before;
         task.dataset_span = task.dataset_span.or(Some(node.site()));
         task.dataset.push(Source::new(Samples::Scenarios(samples_of(&task.scenarios)), node.site()));
     }
@@ -59,7 +61,10 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     for source in &mut task.dataset {
         source.tags.extend(task.tags.iter().map(|tag| tag.value.clone()));
     }
+    let before = reader.found.len();
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
+    task.has_solvers = fields.has("solvers");
+    task.steps_damaged |= reader.found.len() > before;
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
     task.scorers_damaged = reader.found.len() > before;
@@ -69,6 +74,8 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     if let Some(node) = fields.get("limits") {
         task.limits = reader.limits(node);
     }
+    task.setup = fields.get("setup").map(|node| reader.calls(node, "setup")).unwrap_or_default();
+    task.teardown = fields.get("teardown").map(|node| reader.calls(node, "teardown")).unwrap_or_default();
     if let Some(node) = fields.get("description") {
         reader.text(node, "description");
     }
@@ -156,7 +163,9 @@ impl<'t> Fields<'t> {
 
     /// The key as it stands in the file.
     pub(crate) fn key_span(&self, key: &str) -> Span {
-        self.node.entries().find(|entry| entry.key.value == key).map_or(self.node.site(), |entry| entry.key.span)
+        let meant = || self.meant.iter().find(|(meant, ..)| *meant == key).map(|(_, span, _)| *span);
+        let own = self.node.entries().find(|entry| entry.key.value == key).map(|entry| entry.key.span);
+        own.or_else(meant).unwrap_or_else(|| self.node.site())
     }
 }
 
@@ -181,7 +190,8 @@ impl Reader<'_> {
         } else {
             format!("this is {}", node.kind().name())
         };
-        self.report(catalog::WRONG_KIND.at(node.site(), format!("{what} must be {wanted}, and {seen}")));
+        let found = catalog::WRONG_KIND.at(node.site(), format!("{what} must be {wanted}, and {seen}"));
+        self.report(help_for_kind(found, node, wanted));
     }
 
     /// A map of a construct, its keys checked.
@@ -220,7 +230,11 @@ impl Reader<'_> {
         let mut first = verbs.next();
         if let (Some((one, _)), Some((two, _))) = (&first, verbs.next()) {
             let message = format!("{} has one verb, and this has `{}` and `{}`", construct.name, one.value, two.value);
-            let help = format!("write them as two: `- {}: …` and `- {}: …`", one.value, two.value);
+            let help = if construct.name == "a check" {
+                "make them two checks: two items of `expect`, or two scorers".to_owned()
+            } else {
+                format!("write them as two: `- {}: …` and `- {}: …`", one.value, two.value)
+            };
             self.report(catalog::TWO_VERBS.at(two.span, message).related(one.span, "the first").help(help));
         }
         if first.is_none() {
@@ -237,7 +251,8 @@ impl Reader<'_> {
             if fields.node.entries().all(|entry| known(entry.key.value)) {
                 let verbs: Vec<_> = construct.verbs().map(|verb| format!("`{verb}`")).collect();
                 let message = format!("{} needs one verb of {}", construct.name, verbs.join(", "));
-                self.report(catalog::NO_VERB.at(first_key(fields.node), message));
+                let help = format!("add what it is, such as `{}: …`", construct.verbs().next().unwrap_or_default());
+                self.report(catalog::NO_VERB.at(first_key(fields.node), message).help(help));
             }
         }
         first.filter(|(_, node)| !node.is_error())
@@ -246,9 +261,10 @@ impl Reader<'_> {
     /// The value of a key that must be there.
     pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, key: &str) -> Option<NodeRef<'t>> {
         if !fields.has(key) && !fields.node.is_incomplete() {
-            let doc = fields.construct.key(key).map_or("", |key| key.doc);
+            let doc = fields.construct.key(key).map_or("", |key| key.doc).trim_end_matches(" Required.");
             let message = format!("{} needs `{key}`", fields.construct.name);
-            self.report(catalog::MISSING_KEY.at(first_key(fields.node), message).help(doc));
+            let help = format!("add `{key}`. {doc}");
+            self.report(catalog::MISSING_KEY.at(first_key(fields.node), message).help(help));
         }
         fields.get(key)
     }
@@ -293,7 +309,8 @@ impl Reader<'_> {
             Some(Value::Int(n)) => {
                 let most = if most == i64::MAX { String::new() } else { format!(" to {most}") };
                 let wanted = if most.is_empty() { format!("at least {least}") } else { format!("{least}{most}") };
-                self.report(catalog::BAD_VALUE.at(node.site(), format!("`{what}` is {n}, and must be {wanted}")));
+                let found = catalog::BAD_VALUE.at(node.site(), format!("`{what}` is {n}, and must be {wanted}"));
+                self.report(found.help("write a number in this range"));
                 None
             }
             _ => {
@@ -326,8 +343,13 @@ impl Reader<'_> {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let list: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
             let message = format!("`{what}` is `{}`, and must be one of {}", text.value, list.join(", "));
-            let near = diagnostic::nearest(&text.value, known).map(|near| format!("did you mean `{near}`?"));
-            self.report(catalog::BAD_VALUE.at(text.span, message).maybe_help(near));
+            let found = catalog::BAD_VALUE.at(text.span, message);
+            self.report(match diagnostic::nearest(&text.value, known) {
+                Some(near) => {
+                    found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), text.span, near)
+                }
+                None => found.help("write one of these words"),
+            });
         }
         found
     }
@@ -360,29 +382,30 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(node.site(), message).help("write `aigo: 1`"));
         }
     }
+}
 
-    fn limits(&mut self, node: NodeRef<'_>) -> aigo_ir::program::Limits {
-        let mut limits = aigo_ir::program::Limits::default();
-        let Some(fields) = self.map(node, &shape::LIMITS) else { return limits };
-        let calls = fields.get("calls").and_then(|node| self.whole(node, "calls", 1, i64::MAX));
-        limits.calls = calls.map(i64::unsigned_abs);
-        limits.time_s = fields.get("time").and_then(|node| self.duration(node, "time"));
-        limits
+/// What to write where another kind of value is wanted.
+fn help_for_kind(found: Diagnostic, node: NodeRef<'_>, wanted: &str) -> Diagnostic {
+    let number = |text: &str| text.trim().parse::<f64>().is_ok();
+    if wanted.starts_with("text") {
+        return match node.kind() {
+            NodeKind::Scalar(_) if !node.is_implicit() => found.help("put it in quotes"),
+            NodeKind::Map(_) => found.help("if it is text with a `: ` in it, put it in quotes"),
+            NodeKind::List(_) => found.help("write one text, not a list"),
+            _ => found.help("write a text behind the colon"),
+        };
     }
-
-    /// `90s`, `60m`, `2h`, in seconds.
-    fn duration(&mut self, node: NodeRef<'_>, what: &str) -> Option<u64> {
-        let text = self.text(node, what)?;
-        let split = text.value.len() - text.value.chars().next_back().map_or(0, char::len_utf8);
-        let (number, unit) = text.value.split_at(split);
-        let scale = [("s", 1), ("m", 60), ("h", 3600)].into_iter().find(|(name, _)| *name == unit).map(|(_, s)| s);
-        let seconds = scale.and_then(|scale| number.parse::<u64>().ok()?.checked_mul(scale)).filter(|s| *s > 0);
-        if seconds.is_none() {
-            let message = format!("`{what}` is `{}`, and must be a duration such as `90s`, `60m`, `2h`", text.value);
-            self.report(catalog::BAD_VALUE.at(text.span, message));
-        }
-        seconds
+    if wanted.contains("number") {
+        let help = if node.as_str().is_some_and(number) { "remove the quotes" } else { "write digits: `5`, `0.5`" };
+        return found.help(help);
     }
+    if wanted.starts_with("a list") {
+        return found.help("begin each entry with `- `, or write `[one, two]`");
+    }
+    if wanted.starts_with("a map") {
+        return found.help("write its keys below it, indented, or `{key: value}`");
+    }
+    found.help(format!("write {wanted}"))
 }
 
 /// A key stands in backquotes, words do not.

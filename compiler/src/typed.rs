@@ -9,7 +9,7 @@ pub(crate) use steps::*;
 use std::sync::Arc;
 
 use aigo_ir::gate::Gate;
-use aigo_ir::program::{self, Field, Limits, Role, Tool};
+use aigo_ir::program::{self, Call, Field, Limits, Role, Tool};
 use aigo_ir::value::Value;
 
 /// A task without mistakes of names, kinds and types.
@@ -22,6 +22,8 @@ pub(crate) struct Task {
     pub(crate) roles: Vec<Role>,
     pub(crate) state: Option<Value>,
     pub(crate) tools: Vec<Tool>,
+    pub(crate) setup: Vec<Call>,
+    pub(crate) teardown: Vec<Call>,
     pub(crate) solves: Vec<Solve>,
     pub(crate) expects: bool,
     /// The personas in scope, where a user is simulated.

@@ -6,8 +6,7 @@ use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
 use aigo_ir::gate::{AGGREGATES, Gate};
 use aigo_ir::node::{Ending, Node, Unit};
 use aigo_ir::program::{
-    Answer, ChatModel, Dialect, EXPECTATIONS, Field, Limits, Parameter, Persona, Player, Program, Role, Rule, Scorer,
-    Tool, ToolAnswer, ToolRules,
+    EXPECTATIONS, Field, Parameter, Persona, Player, Program, Role, Rule, Scorer, Tool, ToolAnswer, ToolRules,
 };
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Origin;
@@ -18,11 +17,15 @@ use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use super::dice::Dice;
 use super::graphs::{Maker, World};
+use super::roles;
 
 /// A program; `size` bounds the steps of each graph.
 pub(super) fn program(seed: u64, size: usize) -> Program {
-    let dice = &mut Dice::new(seed);
-    let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(dice, name)).into();
+    // Streams of their own: whoever else draws from the seed draws something else, and however many draws roles take, the
+    // graphs are the same.
+    let dice = &mut Dice::new(seed ^ 0x6772_6170_6873);
+    let own = &mut Dice::new(seed.rotate_left(32) ^ 0x0072_6f6c_6573);
+    let roles: Vec<Role> = ["assistant", "user", "judge", "\"odd\"\n#"].map(|name| role(own, name)).into();
     let tools: Vec<Tool> = (0..dice.below(3)).map(|n| tool(dice, n, &roles)).collect();
     let mut scorers: Vec<Scorer> = (0..dice.below(3)).map(|n| scorer(dice, n)).collect();
     let world = World {
@@ -52,7 +55,7 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         name: dice.hostile().into(),
         seed: dice.next(),
         epochs: 1 + dice.below(3) as u32,
-        limits: Limits { calls: dice.one_in(2).then(|| dice.next() >> 1), time_s: dice.one_in(2).then_some(60) },
+        limits: roles::limits(own),
         state: Some(Value::map([("seats", Value::Int(2)), ("plan", Value::str(dice.hostile()))])),
         fields: vec![
             Field { name: "plan".into(), ty: Type::Str },
@@ -60,6 +63,8 @@ pub(super) fn program(seed: u64, size: usize) -> Program {
         ],
         roles,
         tools,
+        setup: (0..own.below(5).saturating_sub(2)).map(|n| roles::call(own, Some(n))).collect(),
+        teardown: (0..own.below(4) / 3).map(|_| roles::call(own, None)).collect(),
         solves: solves.into(),
         scorers,
         gates,
@@ -110,44 +115,25 @@ fn odd_type(dice: &mut Dice, depth: usize) -> Type {
     }
 }
 
-fn template(dice: &mut Dice) -> Template {
+pub(super) fn template(dice: &mut Dice) -> Template {
     let text = dice.literal();
     Template::new(if dice.one_in(2) { format!("{text}{{{{ plan }}}}") } else { text })
 }
 
 fn role(dice: &mut Dice, name: &str) -> Role {
-    let player = if dice.one_in(2) {
-        Player::Chat(ChatModel {
-            dialect: Dialect::OpenAiCompatible,
-            model: dice.hostile().into(),
-            endpoint: dice.hostile().into(),
-            base_url: "http://localhost/v1".into(),
-            api_key: dice.one_in(2).then(|| dice.hostile().into()),
-            parameters: vec![
-                ("temperature".into(), Value::Float(0.1)),
-                (dice.hostile().into(), Value::list(vec![Value::str(dice.hostile()), Value::Null])),
-            ],
-            price: dice.one_in(2).then_some((0.25, 1e-7)),
-        })
-    } else {
-        Player::Scripted((0..=dice.below(3)).map(|_| rule(dice)).collect())
+    let player = match dice.below(4) {
+        0 => Player::Chat(roles::chat(dice)),
+        1 => Player::Http(Box::new(roles::http(dice))),
+        2 => Player::Command(roles::command_role(dice)),
+        _ => Player::Scripted((0..=dice.below(3)).map(|_| rule(dice)).collect()),
     };
-    Role { name: name.into(), player }
+    Role { name: name.into(), player, origin: Origin::default() }
 }
 
 fn rule(dice: &mut Dice) -> Rule {
     let when = dice.one_in(2).then(|| Expr::compare(Comparison::Less, Expr::name("judged"), Expr::name("turn")));
-    let answer = match dice.below(4) {
-        0 => Answer::Say { text: template(dice), status: dice.one_in(2).then(|| "done".into()) },
-        1 => Answer::AnyOf((0..=dice.below(3)).map(|n| (template(dice), n as u32 + 1)).collect()),
-        2 => Answer::Verdict(Value::map([
-            ("score", Value::Int(1)),
-            ("reason", Value::Str(template(dice).source)),
-            ("evidence", Value::list(vec![Value::Float(0.5), Value::str(dice.literal())])),
-        ])),
-        _ => Answer::Fault(400 + dice.below(200) as u16),
-    };
-    Rule { when, answer }
+    let answer = roles::answer(dice);
+    Rule { when, answer, calls: roles::scripted_calls(dice), context: roles::chunks(dice) }
 }
 
 fn plain_scorer() -> Scorer {

@@ -16,6 +16,7 @@ mod provider;
 mod recorded;
 mod replay;
 mod stop;
+mod support;
 
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
@@ -23,3 +24,4 @@ pub use provider::{Players, Secrets};
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Divergence, Replayed, replay};
 pub use stop::{Stop, StopReason};
+pub use support::missing;

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::key::KeyWriter;
-use aigo_ir::program::{Player, Program};
+use aigo_ir::program::{ChatModel, HeaderValue, Player, Program, Role};
 use aigo_machine::{Answer, Ask, Linked};
 use tokio::sync::SemaphorePermit;
 
-use crate::error::{KEY_UNSET, RunError};
+use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
 use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
 
@@ -58,13 +58,19 @@ impl Players {
         for role in &program.roles {
             let kind = match &role.player {
                 Player::Scripted(_) => Kind::Scripted,
+                Player::Http(_) | Player::Command(_) => {
+                    let message = format!("this build cannot ask the role `{}` yet", role.name);
+                    errors.push(RunError::told(CANNOT_RUN.nowhere(message)));
+                    continue;
+                }
                 Player::Chat(model) => {
                     let key = model.api_key.as_ref().map(|name| (name, secrets(name).filter(|key| !key.is_empty())));
                     if let Some((name, None)) = &key {
                         errors.push(RunError::told(unset(&role.name, name)));
                         continue;
                     }
-                    match openai::Client::new(model, key.and_then(|(_, key)| key), concurrency) {
+                    let Some(headers) = headers(role, model, secrets, &mut errors) else { continue };
+                    match openai::Client::new(model, key.and_then(|(_, key)| key), headers, concurrency) {
                         Ok(client) => Kind::OpenAi(Box::new(client)),
                         Err(diagnostic) => {
                             errors.push(RunError::Told(diagnostic));
@@ -74,7 +80,7 @@ impl Players {
                 }
             };
             let name = match &role.player {
-                Player::Scripted(_) => (format!("scripted/{}", role.name), None),
+                Player::Scripted(_) | Player::Http(_) | Player::Command(_) => (format!("{}/", role.name), None),
                 Player::Chat(model) => {
                     (format!("{}\n{}", model.base_url, model.model), model.api_key.as_ref().map(ToString::to_string))
                 }
@@ -162,6 +168,31 @@ impl Players {
             }
         }
     }
+}
+
+/// The headers of a model, its secrets looked up; each that is not set is told.
+fn headers(
+    role: &Role,
+    model: &ChatModel,
+    secrets: Secrets<'_>,
+    errors: &mut Vec<RunError>,
+) -> Option<Vec<openai::Header>> {
+    let before = errors.len();
+    let mut found = Vec::new();
+    for header in &model.headers {
+        let (value, secret) = match &header.value {
+            HeaderValue::Text(text) => (text.source.to_string(), None),
+            HeaderValue::Env { name, prefix } => match secrets(name).filter(|value| !value.is_empty()) {
+                Some(value) => (format!("{prefix}{value}"), Some((value, name.to_string()))),
+                None => {
+                    errors.push(RunError::told(unset(&role.name, name)));
+                    continue;
+                }
+            },
+        };
+        found.push(openai::Header { name: header.name.to_string(), value, secret });
+    }
+    (errors.len() == before).then_some(found)
 }
 
 fn unset(role: &str, name: &str) -> Diagnostic {

@@ -23,9 +23,10 @@ pub fn print(program: &Program) -> String {
     Printer { out: String::new(), sources: None }.program(program)
 }
 
-/// The text without comments and the run's limits.
+/// The text without comments and the run's limits. Those of a sample stay: they end it.
 pub(crate) fn print_without_limits(program: &Program) -> String {
-    print(&Program { limits: Limits::default(), ..program.clone() })
+    let limits = Limits { sample: program.limits.sample.clone(), ..Limits::default() };
+    print(&Program { limits, ..program.clone() })
 }
 
 /// The text with the line of the task behind each node.
@@ -89,6 +90,8 @@ impl Printer<'_> {
         for tool in &program.tools {
             self.tool(tool);
         }
+        self.calls("setup", &program.setup);
+        self.calls("teardown", &program.teardown);
         for graph in &program.solves {
             self.out.push('\n');
             self.open(Line::new(0, "solve").text(&graph.name));
@@ -105,19 +108,6 @@ impl Printer<'_> {
             self.line(&line);
         }
         self.out
-    }
-
-    fn limits(&mut self, limits: &Limits) {
-        let mut line = Line::new(1, "limits");
-        if let Some(calls) = limits.calls {
-            line.pair_word("calls", calls);
-        }
-        if let Some(time_s) = limits.time_s {
-            line.pair_word("time_s", time_s);
-        }
-        if *limits != Limits::default() {
-            self.line(&line);
-        }
     }
 
     fn graph(&mut self, graph: &Graph) {

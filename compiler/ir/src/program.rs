@@ -9,6 +9,11 @@ use crate::graph::Graph;
 use crate::key::{Key, KeyWriter};
 use crate::node::{Node, Said, View};
 use crate::reduce::Reducer;
+pub use crate::role::{
+    Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
+    HttpMethod, HttpRole, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session,
+};
+use crate::span::Origin;
 use crate::template::{SyntaxError, Template};
 use crate::ty::Type;
 use crate::typing::Names;
@@ -17,6 +22,9 @@ use crate::verdict::{EvidenceRule, Scale};
 
 /// The name of the scorer that collects the expectations of a sample's steps.
 pub const EXPECTATIONS: &str = "expectations";
+
+/// The name under which templates of applications and of calls read what the calls of `setup` brought.
+pub const SETUP: &str = "setup";
 
 /// A compiled task.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +45,10 @@ pub struct Program {
     pub roles: Vec<Role>,
     /// What may be called.
     pub tools: Vec<Tool>,
+    /// What is called before each sample, in order.
+    pub setup: Vec<Call>,
+    /// What is called after each sample, however it ended, in order.
+    pub teardown: Vec<Call>,
     /// How conversations proceed: one graph per way, named by samples.
     pub solves: Vec<Graph>,
     /// How they are scored.
@@ -49,13 +61,34 @@ pub struct Program {
     pub library: Vec<(Arc<str>, u32)>,
 }
 
-/// Limits of a run. Reaching one leaves samples open; it never ends them.
+/// Limits. Reaching one of the run's leaves samples open and never ends them; reaching one of the sample's ends it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
+    /// The most calls of the run.
+    pub calls: Option<u64>,
+    /// The longest time of the run, in seconds.
+    pub time_s: Option<u64>,
+    /// The most that the run may cost, in USD.
+    pub cost_usd: Option<f64>,
+    /// What each sample may use.
+    pub sample: SampleLimits,
+    /// Where the task says so.
+    pub origin: Origin,
+}
+
+/// What a sample may use in an epoch. At a limit it ends with `sample_limit`, so these are part of the program's identity.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SampleLimits {
     /// The most calls.
     pub calls: Option<u64>,
+    /// The most tokens, of prompts and answers together.
+    pub tokens: Option<u64>,
+    /// The most turns.
+    pub turns: Option<u64>,
     /// The longest time, in seconds.
     pub time_s: Option<u64>,
+    /// The most that it may cost, in USD.
+    pub cost_usd: Option<f64>,
 }
 
 /// A field of the samples.
@@ -65,115 +98,6 @@ pub struct Field {
     pub name: Arc<str>,
     /// The type of its values over all samples.
     pub ty: Type,
-}
-
-/// Someone who talks.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Role {
-    /// `assistant`, `user`, `judge`, or a name of the task's.
-    pub name: Arc<str>,
-    /// Who plays it.
-    pub player: Player,
-}
-
-/// Who plays a role.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Player {
-    /// Rules in the task: no network, no key.
-    Scripted(Vec<Rule>),
-    /// A chat model behind an API.
-    Chat(ChatModel),
-}
-
-/// A chat model and every parameter that changes its answers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChatModel {
-    /// How the API speaks.
-    pub dialect: Dialect,
-    /// The model's name on the wire.
-    pub model: Arc<str>,
-    /// The endpoint's name: part of the identity of answers, unlike the address.
-    pub endpoint: Arc<str>,
-    /// The address before `/chat/completions`.
-    pub base_url: Arc<str>,
-    /// The environment variable that holds the key.
-    pub api_key: Option<Arc<str>>,
-    /// The parameters that are set, by their names on the wire, in the order of the language's table.
-    pub parameters: Vec<(Arc<str>, Value)>,
-    /// USD per million tokens: input, output.
-    pub price: Option<(f64, f64)>,
-}
-
-/// The dialects of chat APIs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// `POST /chat/completions` as `OpenAI` defined it and many others speak it.
-    OpenAiCompatible,
-}
-
-impl Dialect {
-    /// All dialects.
-    pub const ALL: [Self; 1] = [Self::OpenAiCompatible];
-
-    /// The word in programs and content keys.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::OpenAiCompatible => "openai_compatible",
-        }
-    }
-}
-
-/// A rule of a scripted role: the first whose condition holds answers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
-    /// When; always if there is none.
-    pub when: Option<Expr>,
-    /// With what.
-    pub answer: Answer,
-}
-
-/// What a scripted role answers.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// A text; a simulated user's status with it.
-    Say {
-        /// The text.
-        text: Template,
-        /// `done` or `gave_up`, of a simulated user.
-        status: Option<Arc<str>>,
-    },
-    /// One of several texts, drawn by position from the run's seed, each with its weight.
-    AnyOf(Vec<(Template, u32)>),
-    /// A judge's verdict: a map whose texts are templates.
-    Verdict(Value),
-    /// A fault, as an HTTP status.
-    Fault(u16),
-}
-
-impl Answer {
-    /// Everything in it that is rendered.
-    pub fn texts(&self) -> Vec<Template> {
-        match self {
-            Self::Say { text, .. } => vec![text.clone()],
-            Self::AnyOf(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
-            Self::Verdict(shape) => {
-                let mut found = Vec::new();
-                texts_of(shape, &mut found);
-                found
-            }
-            Self::Fault(_) => Vec::new(),
-        }
-    }
-}
-
-/// The texts of a value, each a template.
-fn texts_of(value: &Value, found: &mut Vec<Template>) {
-    match value {
-        Value::Str(text) => found.push(Template::new(text.clone())),
-        Value::List(items) => items.iter().for_each(|item| texts_of(item, found)),
-        Value::Map(map) => map.iter().for_each(|(_, item)| texts_of(item, found)),
-        _ => {}
-    }
 }
 
 /// A persona of simulated users. Its text stands in their prompts.
@@ -288,11 +212,9 @@ impl Program {
     /// Compiles all templates.
     pub fn engine(&self) -> Result<Engine, SyntaxError> {
         let mut engine = Engine::new();
-        for role in &self.roles {
-            if let Player::Scripted(rules) = &role.player {
-                rules.iter().flat_map(|rule| rule.answer.texts()).try_for_each(|text| engine.add(&text))?;
-            }
-        }
+        let of_roles = self.roles.iter().flat_map(|role| role.player.texts());
+        let of_calls = self.setup.iter().chain(&self.teardown).flat_map(Call::texts);
+        of_roles.chain(of_calls).try_for_each(|text| engine.add(&text))?;
         for graph in self.graphs() {
             for (_, placed) in graph.nodes() {
                 node_templates(&placed.node).into_iter().try_for_each(|template| engine.add(template))?;
@@ -302,7 +224,7 @@ impl Program {
     }
 
     /// The program's identity: a hash of its text form without comments and without the run's limits. Names of files,
-    /// descriptions and tags are not in it. A limit changes no answer and no score, only when a run stops; so a run that was
+    /// descriptions and tags are not in it. A limit of the run changes no answer and no score, only when a run stops; so a run that was
     /// stopped by one can be resumed under a higher one.
     pub fn hash(&self) -> Key {
         KeyWriter::new("aigo.program.1").str(&crate::print::print_without_limits(self)).finish()

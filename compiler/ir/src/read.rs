@@ -38,6 +38,8 @@ pub fn read(text: &str) -> Read<Program> {
         fields: Vec::new(),
         roles: Vec::new(),
         tools: Vec::new(),
+        setup: Vec::new(),
+        teardown: Vec::new(),
         solves: Vec::new(),
         scorers: Vec::new(),
         gates: Vec::new(),
@@ -50,6 +52,8 @@ pub fn read(text: &str) -> Read<Program> {
             "program" => head_of(&mut program, cursor)?,
             "role" => program.roles.push(role::role(cursor)?),
             "tool" => program.tools.push(tool::tool(cursor)?),
+            "setup" => program.setup.push(role::call(cursor)?),
+            "teardown" => program.teardown.push(role::call(cursor)?),
             "solve" => program.solves.push(read_graph::graph(cursor)?),
             "score" => program.scorers.push(score::scorer(cursor)?),
             "gate" => program.gates.push(score::gate(cursor)?),
@@ -66,7 +70,8 @@ fn head_of(program: &mut Program, mut cursor: Cursor<'_>) -> Read<()> {
         match line.word("a property")? {
             "seed" => program.seed = number(&mut line, "the seed")?,
             "epochs" => program.epochs = number(&mut line, "the number of epochs")?,
-            "limits" => program.limits = Limits { calls: line.count_of("calls")?, time_s: line.count_of("time_s")? },
+            "limits" => role::limits(&mut line, &mut program.limits)?,
+            "sample_limits" => program.limits.sample = role::sample_limits(&mut line)?,
             "library" => {
                 let name = line.text("the library's name")?.into();
                 let Some(version) = line.count_of("version")? else { return line.fail("`version=` is missing") };

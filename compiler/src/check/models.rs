@@ -1,20 +1,50 @@
-//! Roles and the rules of scripted ones.
+//! Roles, the rules of scripted ones, and limits that roles must bear.
 
-use std::sync::Arc;
+mod http;
+mod parameters;
 
-use aigo_ir::program::{Answer, ChatModel, Dialect, Player, Role, Rule};
-use aigo_ir::value::Value;
+use aigo_ir::program::{Answer, Player, Role, Rule, SETUP, ScriptedCall};
+use aigo_ir::span::Origin;
+use aigo_ir::template::Template;
+use aigo_ir::ty::Type;
+use aigo_ir::typing::Names;
 
 use super::Checker;
 use crate::ast;
+use crate::catalog;
 
 impl Checker<'_> {
-    pub(super) fn role(&mut self, model: &ast::Model, judges: &[&str]) -> Role {
-        let player = match &model.player {
-            ast::Player::Scripted(rules) => Player::Scripted(rules.iter().filter_map(|rule| self.rule(rule)).collect()),
-            ast::Player::Chat(chat) => Player::Chat(chat_model(chat, judges.contains(&model.role.value.as_str()))),
-        };
-        Role { name: model.role.value.as_str().into(), player }
+    /// The roles. Each kind reads names of its own beside those of the samples, which are `names`.
+    pub(super) fn roles(&mut self, task: &ast::Task, judges: &[&str], names: &Names) -> Vec<Role> {
+        let mut of_rules = names.clone();
+        of_rules.insert("scorer", Type::Str);
+        of_rules.insert("judged", Type::Int);
+        let mut of_applications = names.clone();
+        insert_setup(&mut of_applications, &task.setup);
+        of_applications.insert("message", Type::Str);
+        of_applications.insert("session", Type::Str);
+        let mut roles = Vec::new();
+        for model in &task.models {
+            let name = model.role.value.as_str();
+            let player = match &model.player {
+                ast::Player::Scripted(rules) => {
+                    self.names.clone_from(&of_rules);
+                    Player::Scripted(rules.iter().filter_map(|rule| self.rule(rule)).collect())
+                }
+                ast::Player::Chat(chat) => Player::Chat(self.chat(chat, judges.contains(&name))),
+                ast::Player::Http(http) => {
+                    self.names.clone_from(&of_applications);
+                    match self.http_role(http) {
+                        Some(http) => Player::Http(Box::new(http)),
+                        None => continue,
+                    }
+                }
+                ast::Player::Command(command, version) => Player::Command(command_role(command, version.as_ref())),
+            };
+            roles.push(Role { name: name.into(), player, origin: Origin::at(model.role.span) });
+        }
+        self.names.clone_from(names);
+        roles
     }
 
     fn rule(&mut self, rule: &ast::Rule) -> Option<Rule> {
@@ -23,38 +53,74 @@ impl Checker<'_> {
             Some(leaf) => Some(self.condition(leaf)?),
         };
         let answer = match &rule.answer {
+            ast::Answer::Nothing => Answer::Say { text: Template::new(""), status: None },
             ast::Answer::Say(text, status) => {
-                Answer::Say { text: self.template(text), status: status.as_deref().map(Arc::from) }
+                Answer::Say { text: self.template(text), status: status.as_deref().map(Into::into) }
             }
-            ast::Answer::AnyOf(choices) => {
-                Answer::AnyOf(choices.iter().map(|(text, weight)| (self.template(text), *weight)).collect())
-            }
+            ast::Answer::AnyOf(choices, status) => Answer::AnyOf {
+                texts: choices.iter().map(|(text, weight)| (self.template(text), *weight)).collect(),
+                status: status.as_deref().map(Into::into),
+            },
             ast::Answer::Verdict(shape, leaves) => {
-                for leaf in leaves {
-                    self.template(leaf);
-                }
+                self.templates(leaves);
                 Answer::Verdict(shape.clone())
             }
-            ast::Answer::Fault(status) => Answer::Fault(*status),
+            ast::Answer::Fault(fault) => Answer::Fault(*fault),
         };
-        Some(Rule { when, answer })
+        let mut calls = Vec::new();
+        for call in &rule.calls {
+            let (args, leaves) = &call.args;
+            self.templates(leaves);
+            calls.push(ScriptedCall { name: call.name.value.as_str().into(), args: args.clone() });
+        }
+        let context = rule.context.iter().map(|chunk| self.template(chunk)).collect();
+        Some(Rule { when, answer, calls, context })
+    }
+
+    fn templates(&mut self, leaves: &[ast::Leaf]) {
+        for leaf in leaves {
+            self.template(leaf);
+        }
+    }
+
+    /// A limit of cost needs the price of every model that is asked.
+    pub(super) fn prices(&mut self, task: &ast::Task, asked: &[String]) {
+        let without = task.models.iter().filter(|model| match &model.player {
+            ast::Player::Chat(chat) => chat.price.is_none() && asked.contains(&model.role.value),
+            _ => false,
+        });
+        let without: Vec<_> = without.map(|model| &model.role).collect();
+        let Some(first) = without.first() else { return };
+        let names: Vec<String> = without.iter().map(|role| format!("`{}`", role.value)).collect();
+        let subject = if names.len() == 1 { "the role" } else { "the roles" };
+        let verb = if names.len() == 1 { "has" } else { "have" };
+        let message = format!("a limit of cost needs prices, and {subject} {} {verb} none", names.join(", "));
+        let help = format!(
+            "write what the provider takes in USD per million tokens: `{}: {{…, price: {{input: 3, output: 15}}}}`",
+            first.value
+        );
+        // One lack, told once, however many limits need it.
+        let Some(cost) = task.limits.costs.first() else { return };
+        let diagnostic = catalog::NO_PRICE.at(*cost, message);
+        let diagnostic =
+            without.iter().fold(diagnostic, |diagnostic, role| diagnostic.related(role.span, "has no price"));
+        self.found.push(diagnostic.help(help));
     }
 }
 
-/// A judge draws as little as it can unless the task says otherwise; nothing else is filled in.
-fn chat_model(chat: &ast::Chat, judges: bool) -> ChatModel {
-    let mut parameters: Vec<(Arc<str>, Value)> =
-        chat.parameters.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect();
-    if judges && !parameters.iter().any(|(name, _)| &**name == "temperature") {
-        parameters.insert(0, ("temperature".into(), Value::Int(0)));
+/// `setup`, with the reply of each of these calls that has a name.
+fn insert_setup(names: &mut Names, calls: &[ast::Call]) {
+    let replies = calls.iter().filter_map(|call| Some((call.name.as_ref()?.value.as_str().into(), Type::Any)));
+    let replies: Vec<_> = replies.collect();
+    if !replies.is_empty() {
+        names.insert(SETUP, Type::Record(replies));
     }
-    ChatModel {
-        dialect: Dialect::OpenAiCompatible,
-        model: chat.model.as_str().into(),
-        endpoint: chat.endpoint.as_deref().unwrap_or("openai_compatible").into(),
-        base_url: chat.base_url.as_str().into(),
-        api_key: chat.api_key.as_ref().map(|name| name.value.as_str().into()),
-        parameters,
-        price: chat.price,
-    }
+}
+
+fn command_role(
+    command: &ast::Command,
+    version: Option<&aigo_ir::span::Spanned<String>>,
+) -> aigo_ir::program::CommandRole {
+    let version = version.map(|version| version.value.as_str().into());
+    aigo_ir::program::CommandRole { call: http::command(command), version }
 }

@@ -47,7 +47,7 @@ impl Checker<'_> {
             self.found.push(catalog::UNKNOWN_NAME.at(path.span, message).help(help));
             return None;
         }
-        let (to, ty) = self.path(path)?;
+        let (to, ty) = self.path_of_state(path)?;
         let (value_expr, given) = self.expr(value)?;
         if !given.fits(&ty) {
             let message = format!("`{}` of the state is of type {ty}, and this is {given}", path.text);
@@ -58,7 +58,7 @@ impl Checker<'_> {
     }
 
     /// A path of the state: `orders[order].seats`.
-    pub(super) fn path(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
+    pub(super) fn path_of_state(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
         const ROOT: &str = "state.";
         let full = format!("{ROOT}{}", leaf.text);
         let shift = |range: std::ops::Range<usize>| {

@@ -156,18 +156,18 @@ impl Reader<'_> {
         let mut arguments = Vec::new();
         for entry in node.entries() {
             let Some(name) = self.name(entry.key_node, "the name of a parameter") else { continue };
-            arguments.extend(self.tree(entry.value).map(|value| Argument { name, value }));
+            arguments.extend(self.argument(entry.value).map(|value| Argument { name, value }));
         }
         arguments
     }
 
     /// A value whose texts may be templates.
-    pub(super) fn tree(&mut self, node: NodeRef<'_>) -> Option<Tree> {
+    fn argument(&mut self, node: NodeRef<'_>) -> Option<Tree> {
         let site: Span = node.site();
         Some(match node.kind() {
-            NodeKind::List(items) => Tree::List(items.filter_map(|item| self.tree(item)).collect(), site),
+            NodeKind::List(items) => Tree::List(items.filter_map(|item| self.argument(item)).collect(), site),
             NodeKind::Map(entries) => {
-                let pairs = entries.filter_map(|entry| Some((entry.key.value.to_owned(), self.tree(entry.value)?)));
+                let pairs = entries.filter_map(|entry| Some((entry.key.value.to_owned(), self.argument(entry.value)?)));
                 Tree::Map(pairs.collect(), site)
             }
             _ if node.is_error() => return None,

@@ -50,9 +50,18 @@ const OTHER_WORDS: [(&str, &str); 36] = [
 /// The key of the construct that was meant by a name that is none.
 pub(super) fn meant(name: &str, construct: &'static Construct) -> Option<&'static str> {
     let known = |ours: &str| construct.names().find(|key| *key == ours);
+    let of_others = OTHER_WORDS.iter().filter(|(theirs, _)| *theirs == name).find_map(|(_, ours)| known(ours));
+    // A letter that is missing is a likelier slip than one that is another: `usr` is `user`, and not `use`.
+    let dropped = || construct.names().find(|key| key.len() == name.len() + 1 && is_within(name, key));
     // Of the shortest names everything is near.
-    let near = || diagnostic::nearest(name, construct.names()).filter(|_| name.len() > 2);
-    OTHER_WORDS.iter().filter(|(theirs, _)| *theirs == name).find_map(|(_, ours)| known(ours)).or_else(near)
+    let near = || diagnostic::nearest(name, construct.names());
+    of_others.or_else(|| if name.len() > 2 { dropped().or_else(near) } else { None })
+}
+
+/// Whether the letters of one stand in the other, in their order.
+fn is_within(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    short.chars().all(|letter| letters.any(|other| other == letter))
 }
 
 /// The finding of a key that is none. A key that was meant and is there already is no fix: it would stand twice.

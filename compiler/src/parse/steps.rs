@@ -4,7 +4,7 @@ use aigo_ir::node::MOST_PASSES;
 use aigo_ir::span::Spanned;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
-use super::{Fields, Reader};
+use super::{Fields, Reader, misspelt};
 use crate::ast::{Check, Leaf, Lines, Said, Simulate, Step, Verb};
 use crate::catalog;
 use crate::shape;
@@ -163,6 +163,10 @@ impl Reader<'_> {
     fn said(&mut self, value: NodeRef<'_>, verb: &str) -> Option<Said> {
         if !matches!(value.kind(), NodeKind::Map(_)) {
             return self.leaf(value, verb).map(Said::One);
+        }
+        if value.entries().all(|entry| misspelt::meant(entry.key.value, &shape::SAID).is_none() && entry.key.value != "any_of") {
+            self.wrong_kind(value, &format!("`{verb}`"), "text, or a map with `any_of`");
+            return None;
         }
         let fields = self.map(value, &shape::SAID)?;
         let choices = self.required(&fields, "any_of").map(|node| self.choices(node))?;

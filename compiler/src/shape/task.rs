@@ -1,6 +1,6 @@
 //! The top of a task.
 
-use super::{Construct, Kind, key, planned};
+use super::{Construct, Kind, key};
 
 /// The top of a task.
 pub static TASK: Construct = Construct {
@@ -19,6 +19,8 @@ pub static TASK: Construct = Construct {
         key("epochs", Kind::Number, "How often each sample is run; 1 unless given."),
         key("seed", Kind::Number, "From which choices are drawn; 0 unless given."),
         key("limits", Kind::Map, "What a run may use."),
+        key("setup", Kind::List, "Calls before each sample."),
+        key("teardown", Kind::List, "Calls after each sample, however it ended."),
         key("import", Kind::List, "Files whose definitions this one may use."),
         key("define", Kind::Map, "Solvers, scorers and personas with names and parameters."),
         key("scenarios", Kind::List, "Samples that bring their own steps."),
@@ -26,8 +28,6 @@ pub static TASK: Construct = Construct {
         key("tools", Kind::List, "What the assistant may call."),
         key("language", Kind::Name, "The language that simulated users write; that of their goal unless given."),
         key("tags", Kind::List, "Tags of every sample of the task."),
-        planned("setup"),
-        planned("teardown"),
     ],
 };
 
@@ -37,8 +37,20 @@ pub static LIMITS: Construct = Construct {
     keys: &[
         key("calls", Kind::Number, "The most calls of a run; at it the run stops and can be resumed."),
         key("time", Kind::Name, "The longest time of a run: `90s`, `60m`, `2h`."),
-        planned("cost"),
-        planned("sample"),
+        key("cost", Kind::Name, "The most that a run may cost: `25 USD`. Every model that is asked needs its `price`."),
+        key("sample", Kind::Map, "What each sample may use; at it the sample ends with `sample_limit`."),
+    ],
+};
+
+/// The limits of a sample.
+pub static SAMPLE_LIMITS: Construct = Construct {
+    name: "the limits of a sample",
+    keys: &[
+        key("calls", Kind::Number, "The most calls."),
+        key("tokens", Kind::Number, "The most tokens, of prompts and answers together."),
+        key("turns", Kind::Number, "The most turns."),
+        key("time", Kind::Name, "The longest time: `90s`, `60m`, `2h`."),
+        key("cost", Kind::Name, "The most that it may cost: `0.5 USD`."),
     ],
 };
 

@@ -34,26 +34,6 @@ impl Sources for Folder {
     fn name(&self, path: &str) -> String {
         self.root.strip_prefix(".").unwrap_or(&self.root).join(path).display().to_string()
     }
-}
-
-impl Folder {
-    /// The file of a path that a task writes: a regular file under the task's folder.
-    fn locate(&self, path: &str) -> io::Result<PathBuf> {
-        let relative = Path::new(path);
-        let escapes = relative.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
-        let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
-        if escapes {
-            return refuse("files of a task stay under its folder");
-        }
-        let found = self.root.join(relative).canonicalize()?;
-        if !found.starts_with(self.root.canonicalize()?) {
-            return refuse("the file is a link out of the task's folder");
-        }
-        if !found.is_file() {
-            return refuse("it is not a regular file");
-        }
-        Ok(found)
-    }
 
     fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
         let escapes =
@@ -93,6 +73,26 @@ impl Folder {
             }
         }
         found.sort();
+        Ok(found)
+    }
+}
+
+impl Folder {
+    /// The file of a path that a task writes: a regular file under the task's folder.
+    fn locate(&self, path: &str) -> io::Result<PathBuf> {
+        let relative = Path::new(path);
+        let escapes = relative.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+        let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
+        if escapes {
+            return refuse("files of a task stay under its folder");
+        }
+        let found = self.root.join(relative).canonicalize()?;
+        if !found.starts_with(self.root.canonicalize()?) {
+            return refuse("the file is a link out of the task's folder");
+        }
+        if !found.is_file() {
+            return refuse("it is not a regular file");
+        }
         Ok(found)
     }
 }

@@ -109,6 +109,10 @@ fn role_key(role: &Role, program: &Program) -> Key {
             writer.str("scripted").u64(program.seed).list(rules.len());
             writer.str(&print::role(role));
         }
+        Player::Http(_) | Player::Command(_) => {
+            // What an application answers depends on all that is said of it, its version above all.
+            writer.str("application").str(&print::role(role));
+        }
     }
     writer.finish()
 }

@@ -20,8 +20,17 @@ pub(super) struct Client {
     authorization: Option<reqwest::header::HeaderValue>,
     /// The body's beginning: the model and the parameters that are set.
     head: String,
-    /// The key, to be taken out of whatever comes back: servers echo headers, and quote keys in refusals.
-    secret: Option<(String, String)>,
+    headers: reqwest::header::HeaderMap,
+    /// The key and other secrets, to be taken out of whatever comes back: servers echo headers, and quote keys in refusals.
+    secrets: Vec<(String, String)>,
+}
+
+/// A header that the task sets.
+pub(super) struct Header {
+    pub(super) name: String,
+    pub(super) value: String,
+    /// The secret in it, and the name of its variable.
+    pub(super) secret: Option<(String, String)>,
 }
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -32,7 +41,12 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(4);
 const MOST_BYTES: usize = 8 << 20;
 
 impl Client {
-    pub(super) fn new(model: &ChatModel, key: Option<String>, concurrency: usize) -> Result<Self, Box<Diagnostic>> {
+    pub(super) fn new(
+        model: &ChatModel,
+        key: Option<String>,
+        headers: Vec<Header>,
+        concurrency: usize,
+    ) -> Result<Self, Box<Diagnostic>> {
         let failed = |why: String| {
             Box::new(NO_CLIENT.nowhere(format!("no connection to {} can be set up: {why}", model.base_url)))
         };
@@ -40,7 +54,7 @@ impl Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT)
-            .timeout(WHOLE)
+            .timeout(model.timeout_ms.map_or(WHOLE, Duration::from_millis))
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
@@ -51,7 +65,11 @@ impl Client {
             .map_err(|error| failed(error.to_string()))?;
         // A short key could be a word, and taking it out would change what was said.
         let name = model.api_key.as_deref().unwrap_or_default();
-        let secret = key.clone().filter(|key| key.len() >= 12).map(|key| (key, format!("{{{{secret:{name}}}}}")));
+        let secrets = key.clone().map(|key| (key, name.to_owned())).into_iter();
+        let secrets = secrets.chain(headers.iter().filter_map(|header| header.secret.clone()));
+        let secrets = secrets.filter(|(secret, _)| secret.len() >= 12);
+        let secrets = secrets.map(|(secret, name)| (secret, format!("{{{{secret:{name}}}}}"))).collect();
+        let headers = header_map(headers).map_err(&failed)?;
         let authorization = match key {
             None => None,
             Some(key) => {
@@ -71,24 +89,26 @@ impl Client {
             head.push_str(&value.to_json());
         }
         head.push_str(",\"messages\":");
-        Ok(Self { http, secret, url: format!("{}/chat/completions", model.base_url), authorization, head })
+        let url = format!("{}/chat/completions", model.base_url);
+        Ok(Self { http, secrets, url, authorization, headers, head })
     }
 
     pub(super) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
         let mut outcome = self.post(request).await;
-        let Some((secret, name)) = &self.secret else { return outcome };
-        let clean = |text: &mut Arc<str>| {
-            if text.contains(secret.as_str()) {
-                *text = text.replace(secret.as_str(), name).into();
+        for (secret, name) in &self.secrets {
+            let clean = |text: &mut Arc<str>| {
+                if text.contains(secret.as_str()) {
+                    *text = text.replace(secret.as_str(), name).into();
+                }
+            };
+            match &mut outcome {
+                Ok(reply) => {
+                    clean(&mut reply.answer.text);
+                    reply.answer.calls.iter_mut().for_each(|call| clean(&mut call.arguments));
+                    reply.model = reply.model.take().map(|model| model.replace(secret.as_str(), name));
+                }
+                Err(fault) => fault.message = fault.message.replace(secret.as_str(), name),
             }
-        };
-        match &mut outcome {
-            Ok(reply) => {
-                clean(&mut reply.answer.text);
-                reply.answer.calls.iter_mut().for_each(|call| clean(&mut call.arguments));
-                reply.model = reply.model.take().map(|model| model.replace(secret.as_str(), name));
-            }
-            Err(fault) => fault.message = fault.message.replace(secret.as_str(), name),
         }
         outcome
     }
@@ -97,6 +117,7 @@ impl Client {
         let mut post = self
             .http
             .post(&self.url)
+            .headers(self.headers.clone())
             .header(reqwest::header::CONTENT_TYPE, "application/json")
             .body(self.body(request));
         if let Some(authorization) = &self.authorization {
@@ -138,6 +159,21 @@ impl Client {
         out.push('}');
         out
     }
+}
+
+/// Headers as they are sent; the message of a failure repeats no secret.
+fn header_map(headers: Vec<Header>) -> Result<reqwest::header::HeaderMap, String> {
+    let mut map = reqwest::header::HeaderMap::with_capacity(headers.len());
+    for header in headers {
+        let name = reqwest::header::HeaderName::from_bytes(header.name.as_bytes());
+        let value = reqwest::header::HeaderValue::from_str(&header.value);
+        let (Ok(name), Ok(mut value)) = (name, value) else {
+            return Err(format!("the header `{}` has characters that a header cannot carry", header.name));
+        };
+        value.set_sensitive(header.secret.is_some());
+        map.insert(name, value);
+    }
+    Ok(map)
 }
 
 fn message(message: &ChatMessage, out: &mut String) {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use aigo_ir::engine::SharedScope;
 use aigo_ir::eval::truth;
 use aigo_ir::key::KeyWriter;
-use aigo_ir::program::{Answer as Says, Rule};
+use aigo_ir::program::{Answer as Says, Rule, ScriptedCall};
 use aigo_ir::template::Template;
 use aigo_ir::value::Value;
-use aigo_machine::{Answer, Ask, Linked, TASK_ERROR};
+use aigo_machine::{Answer, Ask, Linked, TASK_ERROR, ToolCall};
 
 /// The answer of a scripted role. Where no rule holds, or a rule is at fault, the answer is that fault.
 pub(crate) fn answer(linked: &Linked, rules: &[Rule], ask: &Ask) -> Answer {
@@ -37,7 +37,9 @@ fn says(linked: &Linked, rules: &[Rule], ask: &Ask, scope: &SharedScope) -> Resu
             Some(when) => truth(when, scope.as_ref()).map_err(|fault| format!("`{when}`: {}", fault.message))?,
         };
         if holds {
-            return rule_says(linked, &rule.answer, ask, scope);
+            let calls = rule.calls.iter().enumerate().map(|(at, call)| made(linked, at, call, scope));
+            let calls = calls.collect::<Result<Vec<_>, String>>()?;
+            return Ok(Answer { calls, ..rule_says(linked, &rule.answer, ask, scope)? });
         }
     }
     Ok(fault("no_rule"))
@@ -50,8 +52,8 @@ fn rule_says(linked: &Linked, says: &Says, ask: &Ask, scope: &SharedScope) -> Re
             let said = render(template)?;
             Ok(text(structured(ask, &said, status.as_deref())))
         }
-        Says::AnyOf(choices) => {
-            let total: u64 = choices.iter().map(|(_, weight)| u64::from(*weight)).sum();
+        Says::AnyOf { texts, status } => {
+            let total: u64 = texts.iter().map(|(_, weight)| u64::from(*weight)).sum();
             let mut writer = KeyWriter::new("aigo.choice.1");
             writer.u64(linked.program.seed);
             if let Some(Value::Map(sample)) = scope.get("sample") {
@@ -59,18 +61,24 @@ fn rule_says(linked: &Linked, says: &Says, ask: &Ask, scope: &SharedScope) -> Re
             }
             ask.position.hash_into(&mut writer);
             let mut drawn = writer.finish().number() % total.max(1);
-            for (template, weight) in choices {
+            for (template, weight) in texts {
                 if drawn < u64::from(*weight) {
                     let said = render(template)?;
-                    return Ok(text(structured(ask, &said, None)));
+                    return Ok(text(structured(ask, &said, status.as_deref())));
                 }
                 drawn -= u64::from(*weight);
             }
             Ok(fault("no_choice"))
         }
         Says::Verdict(shape) => Ok(text(filled(linked, shape, scope)?.to_json())),
-        Says::Fault(status) => Ok(fault(&format!("http_{status}"))),
+        Says::Fault(played) => Ok(fault(&played.class())),
     }
+}
+
+/// A tool call that a rule makes. It has an id of its own within the answer.
+fn made(linked: &Linked, at: usize, call: &ScriptedCall, scope: &SharedScope) -> Result<ToolCall, String> {
+    let arguments = filled(linked, &call.args, scope)?.to_json().into();
+    Ok(ToolCall { id: format!("call_{at}").into(), tool: call.name.clone(), arguments })
 }
 
 /// A simulated user that is asked for an object gives one.

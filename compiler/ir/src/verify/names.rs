@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Violation;
 use crate::graph::Graph;
 use crate::node::Node;
-use crate::program::{EXPECTATIONS, Player, Program, ToolAnswer};
+use crate::program::{CallKind, EXPECTATIONS, Player, Program, ToolAnswer};
 use crate::schema::Schema;
 use crate::span::Origin;
 use crate::typing::Names;
@@ -30,6 +30,7 @@ pub(super) fn unique_names(program: &Program) -> Vec<Violation> {
     once("the field", program.fields.iter().map(|field| &field.name).collect());
     once("the tool", program.tools.iter().map(|tool| &tool.name).collect());
     once("the solve graph", program.solves.iter().map(|graph| &graph.name).collect());
+    once("the call", program.setup.iter().filter_map(|call| call.name.as_ref()).collect());
     once("the scorer", program.scorers.iter().map(|scorer| &scorer.name).collect());
     let names = program.names();
     let always = Names::always();
@@ -76,10 +77,19 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
         }
     }
     for role in &program.roles {
-        if let Player::Scripted(rules) = &role.player
-            && rules.is_empty()
-        {
-            missing(format!("the scripted role `{}` has no rule", role.name));
+        match &role.player {
+            Player::Scripted(rules) if rules.is_empty() => {
+                missing(format!("the scripted role `{}` has no rule", role.name));
+            }
+            Player::Command(command) if command.call.run.is_empty() => {
+                missing(format!("the role `{}` names no program", role.name));
+            }
+            _ => {}
+        }
+    }
+    for call in program.setup.iter().chain(&program.teardown) {
+        if matches!(&call.does, CallKind::Command(command) if command.run.is_empty()) {
+            missing("a call of `setup` or `teardown` names no program".to_owned());
         }
     }
     for graph in program.graphs() {

@@ -5,7 +5,7 @@ use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
 use crate::message::Message;
 use crate::node::{Bound, Node, Said, Unit};
-use crate::program::{Player, Program, node_templates};
+use crate::program::{Call, Player, Program, SETUP, node_templates};
 use crate::schema::Schema;
 use crate::span::Origin;
 use crate::template::{self, Template};
@@ -29,6 +29,22 @@ pub fn rule_names(program: &Program) -> Names {
     let mut names = program.names();
     names.insert("scorer", Type::Str);
     names.insert("judged", Type::Int);
+    names
+}
+
+/// The names of the templates of an application, and of `setup` and `teardown`: those that every expression may read, and
+/// `setup` with the reply of each call that has a name. An application also reads the `message` that it is to answer and the
+/// `session` that it is in.
+pub fn call_names(program: &Program, before: &[Call], application: bool) -> Names {
+    let mut names = program.names();
+    let replies: Vec<_> = before.iter().filter_map(|call| Some((call.name.clone()?, Type::Any))).collect();
+    if !replies.is_empty() {
+        names.insert(SETUP, Type::Record(replies));
+    }
+    if application {
+        names.insert("message", Type::Str);
+        names.insert("session", Type::Str);
+    }
     names
 }
 
@@ -189,34 +205,55 @@ impl Checker<'_, '_> {
     }
 }
 
-/// The rules of scripted roles read what is there.
+/// The rules of scripted roles, and the templates of applications, of `setup` and of `teardown`, read what is there.
 pub(super) fn rules(program: &Program) -> Vec<Violation> {
-    let names = rule_names(program);
     let mut found = Vec::new();
+    let of_rules = rule_names(program);
+    let of_applications = call_names(program, &program.setup, true);
     for role in &program.roles {
-        let Player::Scripted(rules) = &role.player else { continue };
-        for (at, rule) in rules.iter().enumerate() {
-            let mut errors = Vec::new();
-            if let Some(when) = &rule.when {
-                typing::check_condition(when, &names, &mut errors);
-            }
-            let texts = rule.answer.texts();
-            let mut messages: Vec<String> = Vec::new();
-            for text in &texts {
-                match template::analyse(&text.source) {
-                    Ok(uses) => typing::check_uses(&uses, &names, &mut errors),
-                    Err(error) => messages.push(error.message),
+        match &role.player {
+            Player::Scripted(rules) => {
+                for (at, rule) in rules.iter().enumerate() {
+                    let place = format!("rule {} of the role `{}`", at + 1, role.name);
+                    found.extend(reading(&place, rule.when.as_ref(), &rule.texts(), &of_rules));
                 }
             }
-            messages.extend(errors.into_iter().map(|error| error.message));
-            found.extend(messages.into_iter().map(|message| Violation {
-                invariant: "rules",
-                graph: None,
-                node: None,
-                message: format!("rule {} of the role `{}`: {message}", at + 1, role.name),
-                origin: Origin::default(),
-            }));
+            Player::Http(http) => {
+                found.extend(reading(&format!("the role `{}`", role.name), None, &http.call.texts(), &of_applications));
+            }
+            Player::Chat(_) | Player::Command(_) => {}
         }
     }
+    for (at, call) in program.setup.iter().enumerate() {
+        let names = call_names(program, program.setup.get(..at).unwrap_or_default(), false);
+        found.extend(reading(&format!("call {} of `setup`", at + 1), None, &call.texts(), &names));
+    }
+    let names = call_names(program, &program.setup, false);
+    for (at, call) in program.teardown.iter().enumerate() {
+        found.extend(reading(&format!("call {} of `teardown`", at + 1), None, &call.texts(), &names));
+    }
     found
+}
+
+fn reading(place: &str, when: Option<&Expr>, texts: &[Template], names: &Names) -> Vec<Violation> {
+    let mut errors = Vec::new();
+    if let Some(when) = when {
+        typing::check_condition(when, names, &mut errors);
+    }
+    let mut messages: Vec<String> = Vec::new();
+    for text in texts {
+        match template::analyse(&text.source) {
+            Ok(uses) => typing::check_uses(&uses, names, &mut errors),
+            Err(error) => messages.push(error.message),
+        }
+    }
+    messages.extend(errors.into_iter().map(|error| error.message));
+    let violations = messages.into_iter().map(|message| Violation {
+        invariant: "rules",
+        graph: None,
+        node: None,
+        message: format!("{place}: {message}"),
+        origin: Origin::default(),
+    });
+    violations.collect()
 }

@@ -41,8 +41,16 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
     )
 }
 
-/// The program ready to run, and its players.
+/// The program ready to run, and its players. What this build cannot run yet is told before anything is asked.
 pub(crate) fn ready(task: &Task, concurrency: usize) -> Result<(Arc<Linked>, Players), u8> {
+    let missing = aigo_vm::missing(&task.program);
+    for diagnostic in &missing {
+        let help = diagnostic.help.as_deref().map_or_else(String::new, |help| format!("\n  help: {help}"));
+        out::note(&format!("{}{help}", diagnostic.concise(&task.sources)));
+    }
+    if !missing.is_empty() {
+        return Err(exit::TASK);
+    }
     let linked = Linked::new(task.program.clone()).map_err(|violations| {
         // The compiler has verified it: what is found now is a fault of aigo.
         for violation in &violations {

@@ -1,0 +1,87 @@
+//! What this build compiles and cannot run yet: refused before any call, never skipped in silence.
+
+use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::node::Node;
+use aigo_ir::program::{Call, Dialect, Player, Program, Role};
+use aigo_ir::span::Origin;
+
+use crate::error::CANNOT_RUN;
+
+/// One diagnostic for each part of the program that cannot be run yet, in the program's order, at the place where the task has
+/// it.
+pub fn missing(program: &Program) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    program.roles.iter().for_each(|role| of_role(role, &mut found));
+    let calls: [(&str, &[Call]); 2] = [("setup", &program.setup), ("teardown", &program.teardown)];
+    for (when, calls) in calls {
+        if let Some(first) = calls.first() {
+            let n = if calls.len() == 1 { "its call".to_owned() } else { format!("its {} calls", calls.len()) };
+            found.push(part(
+                first.origin,
+                format!("`{when}` with {n}"),
+                "remove it, and prepare the application yourself",
+            ));
+        }
+    }
+    if !program.tools.is_empty() {
+        let n =
+            if program.tools.len() == 1 { "its tool".to_owned() } else { format!("its {} tools", program.tools.len()) };
+        found.push(part(tool_step(program), format!("`tools` with {n}"), "remove them, and script what they answer"));
+    }
+    found.extend(timeouts(program));
+    let limits = &program.limits;
+    if limits.cost_usd.is_some() {
+        found.push(part(limits.origin, "`limits.cost`".to_owned(), "write `calls` in its place"));
+    }
+    if limits.sample != aigo_ir::program::SampleLimits::default() {
+        let help = "remove it, and bound each loop by its `max_turns`";
+        found.push(part(limits.origin, "`limits.sample`".to_owned(), help));
+    }
+    found
+}
+
+/// The first step that offers tools.
+fn tool_step(program: &Program) -> Origin {
+    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
+    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { tools: true, .. }));
+    found.map_or(Origin::default(), |(_, placed)| placed.origin)
+}
+
+/// The first step with a time of its own.
+fn timeouts(program: &Program) -> Option<Diagnostic> {
+    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
+    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { timeout_s: Some(_), .. }));
+    found.map(|(_, placed)| {
+        part(placed.origin, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`")
+    })
+}
+
+fn part(origin: Origin, what: String, help: &str) -> Diagnostic {
+    let message = format!("this build checks and compiles {what}, and cannot run it yet");
+    let diagnostic = match origin.0 {
+        Some(span) => CANNOT_RUN.at(span, message),
+        None => CANNOT_RUN.nowhere(message),
+    };
+    diagnostic.help(help)
+}
+
+fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
+    let name = &role.name;
+    let scripted = "play the role with a chat model or with `scripted` rules";
+    match &role.player {
+        Player::Chat(model) if model.dialect == Dialect::Anthropic => {
+            let what = format!("the role `{name}` of `anthropic/{}`", model.model);
+            let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
+            found.push(part(role.origin, what, help));
+        }
+        Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
+        Player::Command(_) => {
+            found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted))
+        }
+        Player::Scripted(rules) if rules.iter().any(|rule| !rule.context.is_empty()) => {
+            let what = format!("`context` in a rule of the role `{name}`");
+            found.push(part(role.origin, what, "remove it from the rule"));
+        }
+        Player::Chat(_) | Player::Scripted(_) => {}
+    }
+}
