@@ -2,7 +2,7 @@
 
 pub(crate) mod check;
 mod role;
-mod score;
+pub(crate) mod score;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ mod slots;
 mod structure;
 pub(crate) mod types;
 
-pub use types::rule_names;
+pub use types::{names_of_check, rule_names};
 
 use std::fmt;
 use std::sync::Arc;
