@@ -1,5 +1,6 @@
 //! Stage 3: types. Expressions and templates are read and checked against what the samples have and the steps bind.
 
+mod gates;
 mod models;
 mod scorers;
 mod steps;
@@ -37,10 +38,12 @@ pub(crate) fn check(
     let mut checker = Checker { sources, found, profile, fields_known, names: names.clone(), bound: Vec::new() };
     let steps = checker.steps(&task.solvers);
     checker.names.clone_from(&names);
-    let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
+    let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
+    checker.names.clone_from(&names);
+    checker.gates(&resolved.by);
     checker.names.insert("scorer", Type::Str);
     checker.names.insert("judged", Type::Int);
-    let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
+    let judges: Vec<&str> = task.scorers.iter().flat_map(scorers::judges_of).collect();
     let roles = task.models.iter().map(|model| checker.role(model, &judges)).collect();
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),

@@ -24,8 +24,11 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<aigo_ir::span::Origin>) {
     if task.steps.iter().any(solve::simulates) {
         library.push((prompts::SIMULATED_USER.0.into(), prompts::SIMULATED_USER.1));
     }
-    if task.scorers.iter().any(|scorer| matches!(scorer.method, crate::typed::Method::Judge(_))) {
+    if task.scorers.iter().any(|scorer| scorer.method.judges()) {
         library.push((prompts::JUDGE.0.into(), prompts::JUDGE.1));
+    }
+    if task.scorers.iter().any(|scorer| scorer.method.extracts()) {
+        library.push((prompts::EXTRACT.0.into(), prompts::EXTRACT.1));
     }
     let program = Program {
         name: task.name,
@@ -51,6 +54,8 @@ fn expectations() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        at: None,
+        tags: Vec::new(),
         graph: None,
     }
 }

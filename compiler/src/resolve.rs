@@ -1,12 +1,18 @@
 //! Stage 2: names. Every role, scorer and gate is looked up; what is left refers to things that exist.
 
+mod gates;
+mod scorers;
+
+use std::sync::Arc;
+
 use aigo_ir::diagnostic::{self, Diagnostics};
 use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
 
-use crate::ast::{Method, Step, Task, Verb};
+use crate::ast::{Step, Task, Verb};
 use crate::catalog;
+use gates::Found;
 
 /// A task whose names refer to something.
 pub(crate) struct Resolved {
@@ -14,6 +20,8 @@ pub(crate) struct Resolved {
     pub(crate) task: Task,
     /// Its gates, read.
     pub(crate) gates: Vec<Gate>,
+    /// The fields by whose values gates group.
+    pub(crate) by: Vec<Spanned<Arc<str>>>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
 }
@@ -27,19 +35,7 @@ pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnos
     resolver.twice();
     resolver.steps(&task.solvers);
     for scorer in &task.scorers {
-        match &scorer.method {
-            Method::Judge(judge) => match &judge.model {
-                Some(model) => resolver.role(&model.value, model.span, "this judge"),
-                None => resolver.role(JUDGE, scorer.span, "a judge"),
-            },
-            Method::Check(check) => {
-                if let Some(who) = &check.who
-                    && ![ASSISTANT, USER].contains(&who.value.as_str())
-                {
-                    resolver.role(&who.value, who.span, "`who`");
-                }
-            }
-        }
+        resolver.scorer(scorer);
     }
     let expects = resolver.expects;
     if task.scorers.is_empty() && !expects && !task.damaged && !task.scorers_damaged {
@@ -47,8 +43,8 @@ pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnos
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
-    let gates = gates(&task, expects, sources, diagnostics);
-    Resolved { task, gates, expects }
+    let Found { gates, by } = gates::gates(&task, expects, sources, diagnostics);
+    Resolved { task, gates, by, expects }
 }
 
 struct Resolver<'r> {
@@ -102,42 +98,4 @@ impl Resolver<'_> {
             }
         }
     }
-}
-
-fn gates(task: &Task, expects: bool, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Vec<Gate> {
-    let mut known: Vec<&str> = task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
-    if expects {
-        known.push(aigo_ir::program::EXPECTATIONS);
-    }
-    let mut found: Vec<Gate> = Vec::new();
-    for written in &task.gates {
-        match Gate::parse(&written.text.text) {
-            Err(error) => {
-                let at = written.text.locate(sources, error.range);
-                diagnostics.push(catalog::BAD_GATE.at(at, error.message).maybe_help(error.help));
-            }
-            Ok((gate, range)) => {
-                if !known.contains(&&*gate.scorer) && !task.damaged && !task.scorers_damaged {
-                    let message = format!("the gate is over `{}`, and no scorer is called that", gate.scorer);
-                    let at = written.text.locate(sources, range);
-                    let help = diagnostic::suggest(&gate.scorer, known.clone());
-                    diagnostics.push(catalog::UNKNOWN_SCORER.at(at, message).maybe_help(help));
-                }
-                found.push(Gate {
-                    min_n: written.min_n.unwrap_or(gate.min_n),
-                    max_missing: written.max_missing.unwrap_or(gate.max_missing),
-                    origin: Origin::at(written.text.span),
-                    ..gate
-                });
-            }
-        }
-    }
-    // Expectations are promises: unless the task says otherwise, all must hold, also of one sample alone.
-    if expects
-        && !found.iter().any(|gate| &*gate.scorer == aigo_ir::program::EXPECTATIONS)
-        && let Ok((gate, _)) = Gate::parse("rate(expectations) == 1")
-    {
-        found.push(Gate { min_n: 1, ..gate });
-    }
-    found
 }

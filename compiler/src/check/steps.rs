@@ -54,7 +54,7 @@ impl Checker<'_> {
             .label
             .as_ref()
             .map(|label| if is_reply { self.bind(label, Type::Reply) } else { label.value.as_str().into() });
-        let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
+        let expect = step.expect.iter().filter_map(|check| self.text_check(check)).collect();
         Some(Step { verb, label, when, expect, stop_on_fail: step.stop_on_fail, origin: Origin::at(step.span) })
     }
 

@@ -214,10 +214,9 @@ impl Lower<'_> {
 
     fn check(&mut self, check: &Check, author: &str, text: Expr, path: &str) {
         let into = self.flow.builder.slot(EXPECTED, Type::Verdict);
-        let (kind, negated) = check.kind;
-        let wanted = check.wanted.clone();
+        let (test, negated) = (check.test.clone(), check.negated);
         let (author, turn) = (author.into(), Expr::name("turn"));
-        let node = Node::Check { kind, negated, wanted, text, author, turn, into: into.clone() };
+        let node = Node::Check { test, negated, text, author, turn, into: into.clone() };
         self.flow.add(node, path, check.origin);
         let unit = Unit::Turn(Expr::name("turn"));
         self.flow.add(

@@ -327,7 +327,7 @@ impl Trial {
         } else if evaluated.is_empty() {
             Verdict::without_value(verdict::Outcome::NotApplicable, "no step with an expectation was reached")
         } else {
-            reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, &evaluated)
+            reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, None, &evaluated)
         };
         self.scores.push(whole(scorer, verdict));
     }
