@@ -8,7 +8,7 @@ use std::sync::Arc;
 use aigo_ir::diagnostic::{self, Diagnostics};
 use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
-use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
+use aigo_ir::span::{SourceMap, Span, Spanned};
 
 use crate::ast::{Step, Task, Verb};
 use crate::catalog;
@@ -31,13 +31,14 @@ pub(crate) const JUDGE: &str = "judge";
 
 /// Looks names up.
 pub(crate) fn resolve(task: Task, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Resolved {
-    let mut resolver = Resolver { task: &task, diagnostics, expects: false };
+    let mut resolver = Resolver { task: &task, diagnostics, expects: false, labels: Vec::new() };
     resolver.twice();
     resolver.steps(&task.solvers);
     for scorer in &task.scorers {
         resolver.scorer(scorer);
     }
-    let expects = resolver.expects;
+    let (expects, labels) = (resolver.expects, resolver.labels);
+    scorers::labels(&task, &labels, diagnostics);
     if task.scorers.is_empty() && !expects && !task.damaged && !task.scorers_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
@@ -51,6 +52,8 @@ struct Resolver<'r> {
     task: &'r Task,
     diagnostics: &'r mut Diagnostics,
     expects: bool,
+    /// The labels of the steps that were looked at.
+    labels: Vec<String>,
 }
 
 impl Resolver<'_> {
@@ -84,6 +87,7 @@ impl Resolver<'_> {
     fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             self.expects |= !step.expect.is_empty();
+            self.labels.extend(step.label.as_ref().map(|label| label.value.clone()));
             match &step.verb {
                 Verb::Generate(Some(role)) => self.role(&role.value, role.span, "this step"),
                 Verb::Generate(None) => self.role(ASSISTANT, step.span, "`generate`"),

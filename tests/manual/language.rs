@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use aigo_compiler::shape::{self, Construct, Kind};
-use aigo_ir::check::CheckKind;
+use aigo_ir::check::{KEYWORDS, Measure, Test};
 use aigo_ir::eval::eval;
 use aigo_ir::expr::Function;
 use aigo_ir::expr_parse;
-use aigo_ir::gate::AGGREGATES;
+use aigo_ir::gate::{self, AGGREGATES};
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
 use aigo_ir::node::{Ending, Node, View};
 use aigo_ir::reduce::Reducer;
@@ -19,7 +19,7 @@ use aigo_machine::{Sample, Snapshot};
 use super::page::Page;
 use super::{between, column, source, surroundings};
 
-const CONSTRUCTS: [&Construct; 19] = [
+const CONSTRUCTS: [&Construct; 29] = [
     &shape::TASK,
     &shape::LIMITS,
     &shape::ROLE,
@@ -35,9 +35,19 @@ const CONSTRUCTS: [&Construct; 19] = [
     &shape::IF,
     &shape::STOP,
     &shape::CHECK,
+    &shape::BETWEEN,
+    &shape::SIMILARITY,
+    &shape::REPETITION,
+    &shape::CALL,
     &shape::SCORER,
     &shape::JUDGE,
+    &shape::EXAMPLE,
     &shape::LABELS,
+    &shape::GRAPH,
+    &shape::GRAPH_STEP,
+    &shape::EXTRACT,
+    &shape::EACH,
+    &shape::GRAPH_IF,
     &shape::GATE,
 ];
 
@@ -98,10 +108,17 @@ fn the_closed_lists_are_those_of_the_code() {
         })
         .collect();
     assert_eq!(page.table("function"), functions);
-    let checks = shape::CHECK.verbs().filter(|verb| !verb.starts_with("not_"));
-    assert!(checks.eq(CheckKind::ALL.map(CheckKind::word)), "the checks of the language and of the IR");
+    // `turns` is a verb only where its value is a map.
+    let checks: Vec<&str> = shape::CHECK.verbs().filter_map(|verb| verb.strip_prefix("not_")).collect();
+    assert_eq!(checks, Test::WORDS, "the checks of the language and of the IR");
+    assert!(checks.iter().all(|word| shape::CHECK.key(word).is_some()));
+    assert_eq!(column(&page, "measure"), Measure::ALL.map(Measure::word));
+    assert_eq!(column(&page, "keywords").join(", "), KEYWORDS.join(", "));
     let aggregates = AGGREGATES.map(|reducer| format!("\"{}\"", reducer.word())).join(" | ");
     assert!(page.text.contains(&format!("aggregate  = {aggregates} ;")), "the aggregates of gates: {aggregates}");
+    let listed: Vec<String> = page.table("aggregate").iter().map(|row| row[0].replace('`', "")).collect();
+    let words: Vec<&str> = listed.iter().filter_map(|cell| cell.split('(').next()).collect();
+    assert_eq!(words, gate::WORDS, "the words with which gates begin");
 }
 
 #[test]

@@ -16,8 +16,11 @@ pub static BAD_PROGRAM: Row = Row::error("R0105", "the program in a log cannot b
 /// The task or the dataset of an interrupted run has changed.
 pub static CHANGED: Row = Row::error("R0106", "the task has changed since the run began");
 
+/// A part of the language that is compiled and not run.
+pub static CANNOT_RUN: Row = Row::error("R0107", "a part that this build cannot run yet");
+
 /// All rows of running.
-pub static ROWS: [&Row; 6] = [&KEY_UNSET, &NO_CLIENT, &BAD_ROW, &DIVERGED, &BAD_PROGRAM, &CHANGED];
+pub static ROWS: [&Row; 7] = [&KEY_UNSET, &NO_CLIENT, &BAD_ROW, &DIVERGED, &BAD_PROGRAM, &CHANGED, &CANNOT_RUN];
 
 /// What ends a run before it is through.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -16,6 +16,7 @@ mod provider;
 mod recorded;
 mod replay;
 mod stop;
+pub mod support;
 
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};

@@ -135,6 +135,7 @@ pub(crate) enum Method {
         /// What is used.
         name: Spanned<String>,
         /// Its parameters.
+        #[expect(dead_code, reason = "read where definitions are put in the place of their uses")]
         with: Vec<Argument>,
     },
 }
@@ -161,6 +162,7 @@ impl Method {
 }
 
 /// A parameter of `with`.
+#[expect(dead_code, reason = "read where definitions are put in the place of their uses")]
 #[derive(Clone, Debug)]
 pub(crate) struct Argument {
     /// Its name.

@@ -55,10 +55,11 @@ impl Resolver<'_> {
 }
 
 /// Reports the scorers that score at a label that no step has. `known` are the labels of all steps.
-pub(crate) fn labels(task: &Task, known: &[&str], diagnostics: &mut Diagnostics) {
+pub(crate) fn labels(task: &Task, known: &[String], diagnostics: &mut Diagnostics) {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     for at in task.scorers.iter().filter_map(|scorer| scorer.at.as_ref()) {
         if !known.contains(&at.value.as_str()) {
-            diagnostics.push(unknown_label(at, known));
+            diagnostics.push(unknown_label(at, &known));
         }
     }
 }
