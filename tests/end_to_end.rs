@@ -4,4 +4,5 @@ mod exits;
 mod faults;
 mod quickstart;
 mod resume;
+mod scorers;
 mod spine;

@@ -23,6 +23,9 @@ pub fn pattern_error(pattern: &str) -> Option<PatternError> {
         _ => (why, None),
     };
     let range = span.map_or(0..pattern.len(), |span| span.start.offset..span.end.offset);
+    // What ends too early has no character of its own: the last one is shown.
+    let last = pattern.char_indices().next_back().map_or(0, |(at, _)| at);
+    let range = if range.is_empty() { range.start.min(last)..pattern.len().min(range.start + 1).max(range.end) } else { range };
     Some(PatternError { message, range })
 }
 
@@ -37,7 +40,9 @@ mod tests {
         assert_eq!(place(r"\$(\d"), Some("(".into()));
         assert_eq!(place(r"é[z-a]"), Some("z-a".into()));
         assert_eq!(place(r"(a)\1"), Some(r"\1".into()));
-        assert_eq!(place(r"\p{Greek"), Some(r"\p{Greek".into()));
+        assert_eq!(place(r"\p{Greek"), Some("k".into()));
+        assert_eq!(place(r"é\pé"), Some("é".into()));
+        assert_eq!(place("é("), Some("(".into()));
         assert_eq!(place(r"\d+"), None);
         assert!(pattern_error(r"\w{9999}").is_some());
     }
