@@ -31,7 +31,7 @@ fn findings(part: &str, text: &str) -> String {
     let mut out = String::new();
     for found in &compiled.diagnostics {
         let at = compiled.sources.position(found.span.expect("every finding has a place"));
-        let (line, column) = (at.line.saturating_sub(first as u32 + 1) + 1, at.column.saturating_sub(2));
+        let (line, column) = (at.line.saturating_sub(first + 1) + 1, at.column.saturating_sub(2));
         let _ = writeln!(out, "  {} {line}:{column} {}", found.row.code, found.message);
         if let Some(help) = &found.help {
             let _ = writeln!(out, "      help: {help}");
@@ -51,7 +51,7 @@ fn findings(part: &str, text: &str) -> String {
 fn every_mistake_has_its_code_place_and_help() {
     let parts = std::fs::read_to_string(root().join("tests/fixtures/bad_scorers.txt")).expect("the parts are there");
     let (mut out, mut count) = (String::new(), 0);
-    for part in parts.split("== ").skip(1) {
+    for part in format!("\n{parts}").split("\n== ").skip(1) {
         let (kind, text) = part.split_once('\n').expect("a part has lines");
         let found = findings(kind, text);
         assert!(found.lines().filter(|line| !line.starts_with("      ")).count() > 0, "nothing is found in\n{text}");

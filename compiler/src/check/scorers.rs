@@ -25,7 +25,7 @@ impl Checker<'_> {
         let test = match &check.test {
             ast::Test::Text(kind, wanted) => {
                 let template = self.template(wanted);
-                if *kind == CheckKind::Matches && template.is_literal() {
+                if *kind == CheckKind::Matches && !["{{", "{%", "{#"].iter().any(|mark| wanted.text.contains(mark)) {
                     self.pattern(wanted);
                 }
                 check::Test::Text(*kind, template)
@@ -56,9 +56,11 @@ impl Checker<'_> {
 
     /// A pattern stands where it breaks, within the scalar.
     fn pattern(&mut self, leaf: &Leaf) {
-        let Some(error) = pattern_error(&leaf.text) else { return };
+        // Jinja drops one line break at the end.
+        let text = leaf.text.strip_suffix('\n').unwrap_or(&leaf.text);
+        let Some(error) = pattern_error(text) else { return };
         let at = leaf.locate(self.sources, error.range);
-        let shown = aigo_ir::text::excerpt(&leaf.text, 60);
+        let shown = aigo_ir::text::excerpt(text, 60);
         let message = format!("`{shown}` is no regular expression: {}", error.message);
         self.found.push(catalog::BAD_PATTERN.at(at, message).help("the syntax is that of Rust's `regex`"));
     }
@@ -123,7 +125,8 @@ impl Checker<'_> {
         };
         let help = match scale {
             Scale::Labels(labels) => aigo_ir::diagnostic::suggest(&shown, labels.iter().map(|(label, _)| &**label)),
-            _ => None,
+            Scale::Boolean => Some("write `true`, or remove it".to_owned()),
+            _ => Some(format!("write a number from {worst} to {best}")),
         };
         let message = format!("`pass` is {shown}, outside the scale {scale}");
         self.found.push(catalog::BAD_VALUE.at(pass.span, message).maybe_help(help));

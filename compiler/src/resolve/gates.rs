@@ -161,7 +161,8 @@ impl Reader<'_> {
             let what = if all { "every value" } else { "no value" };
             let message = format!("{what} of `{}` is {} {}: its scale is {scale}", gate.scorer, comparison.sign(), shown(number));
             let row = if all { &catalog::ALWAYS_HOLDS } else { &catalog::NEVER_HOLDS };
-            self.report(written, read.places.counted.clone(), |at| row.at(at, message));
+            let help = format!("compare with a number between {} and {}", shown(ends.0), shown(ends.1));
+            self.report(written, read.places.counted.clone(), |at| row.at(at, message).help(help));
             return;
         }
         let Some((comparison, threshold)) = gate.condition else { return };
@@ -179,13 +180,14 @@ impl Reader<'_> {
         };
         let row = if always { &catalog::ALWAYS_HOLDS } else { &catalog::NEVER_HOLDS };
         // A share that was written in per cent.
-        let meant = (gate.aggregate.is_share() && (1.0..=100.0).contains(&threshold)).then(|| shown(threshold / 100.0));
+        let meant = (!always && gate.aggregate.is_share() && threshold > 1.0 && threshold <= 100.0).then(|| shown(threshold / 100.0));
         self.report(written, read.places.threshold.clone(), |at| match meant {
             Some(meant) => {
                 let help = format!("a share is 0 to 1: did you mean `{meant}`?");
                 row.at(at, message).help(help).fix(format!("write `{meant}`"), at, meant)
             }
-            None => row.at(at, message),
+            None if always => row.at(at, message).help("compare with a number that can fail, or remove the gate"),
+            None => row.at(at, message).help(format!("compare with a number that can be reached: {span}")),
         });
     }
 }

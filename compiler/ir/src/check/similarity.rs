@@ -13,7 +13,7 @@ pub enum Measure {
     Levenshtein,
     /// The words in both as a share of the words in either (Jaccard 1912); how often a word stands there does not count.
     Jaccard,
-    /// The same of runs of three characters.
+    /// The same of runs of three characters of the words, marks between them left out.
     Trigrams,
 }
 
@@ -51,7 +51,7 @@ impl Measure {
                 let cut = |text: &str| text.chars().take(MOST_CHARACTERS).collect::<String>();
                 strsim::normalized_levenshtein(&cut(&a), &cut(&b))
             }
-            Self::Jaccard => shared(&words(&a), &words(&b)),
+            Self::Jaccard => shared(&words(&a).collect(), &words(&b).collect()),
             Self::Trigrams => shared(&trigrams(&a), &trigrams(&b)),
         }
     }
@@ -64,13 +64,14 @@ fn shared<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
 }
 
 /// The words without the marks around them.
-fn words(text: &str) -> BTreeSet<&str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty()).collect()
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty())
 }
 
-/// Runs of three characters, of the text between two blanks, so that its ends count as those of words do.
+/// Runs of three characters of the words, with a blank before and behind each.
 fn trigrams(text: &str) -> BTreeSet<[char; 3]> {
-    let characters: Vec<char> = format!(" {text} ").chars().collect();
+    let spaced = words(text).fold(" ".to_owned(), |spaced, word| spaced + word + " ");
+    let characters: Vec<char> = spaced.chars().collect();
     characters.windows(3).filter_map(|three| <[char; 3]>::try_from(three).ok()).collect()
 }
 
@@ -88,6 +89,7 @@ mod tests {
         close(Measure::Jaccard, "the plan is Pro", "The plan: *Team*", 2.0 / 5.0);
         // " ab", "ab " against " ab", "abc", "bc ".
         close(Measure::Trigrams, "ab", "abc", 1.0 / 4.0);
+        close(Measure::Trigrams, "Two seats, on Pro!", "two **seats** on pro.", 1.0);
         close(Measure::Exact, "It’s  DONE", "it's done", 1.0);
         close(Measure::Exact, "a", "b", 0.0);
         for measure in Measure::ALL {

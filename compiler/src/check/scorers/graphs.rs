@@ -214,7 +214,8 @@ impl Checker<'_> {
             Type::Any => Type::Any,
             other => {
                 let message = format!("`each` goes through a list, and this is of type {other}");
-                self.found.push(catalog::WRONG_TYPE.at(list.locate(self.sources, expr.at.range()), message));
+                let help = "name a list: of `extract`, a field, `turns()` or `judged_turns()`";
+                self.found.push(catalog::WRONG_TYPE.at(list.locate(self.sources, expr.at.range()), message).help(help));
                 return None;
             }
         };

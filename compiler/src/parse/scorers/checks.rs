@@ -107,6 +107,7 @@ impl Reader<'_> {
 
     /// `3..20`, `3..`, `..20`, or a map of `min` and `max`.
     fn between(&mut self, node: NodeRef<'_>, what: &str) -> Option<Between> {
+        let before = self.found.len();
         let found = if matches!(node.kind(), NodeKind::Map(_)) {
             let fields = self.map(node, &shape::BETWEEN)?;
             let mut end = |key: &str| fields.get(key).and_then(|node| self.count(node, key, 0..=u32::MAX));
@@ -117,7 +118,7 @@ impl Reader<'_> {
         let help = format!("write `{what}: {{min: 3, max: 20}}`");
         match found {
             Some(Between { least: None, most: None }) | None => {
-                if !node.is_error() && !node.is_incomplete() {
+                if !node.is_error() && !node.is_incomplete() && self.found.len() == before {
                     let message = format!("`{what}` needs a range: an end below, an end above, or both");
                     self.report(catalog::BAD_VALUE.at(node.site(), message).help(help));
                 }
@@ -125,7 +126,8 @@ impl Reader<'_> {
             }
             Some(Between { least: Some(least), most: Some(most) }) if least > most => {
                 let message = format!("`{what}` is at least {least} and at most {most}: no number is both");
-                self.report(catalog::BAD_VALUE.at(node.site(), message));
+                let help = format!("write `{what}: {{min: {most}, max: {least}}}`");
+                self.report(catalog::BAD_VALUE.at(node.site(), message).help(help));
                 None
             }
             found => found,
@@ -144,7 +146,7 @@ impl Reader<'_> {
         });
         if found.is_none() {
             let message = format!("`{what}` is `{}`, and must be a duration such as `3s` or `500ms`", text.value);
-            self.report(catalog::BAD_VALUE.at(text.span, message));
+            self.report(catalog::BAD_VALUE.at(text.span, message).help("a number and `ms`, `s` or `m`; at most a day"));
         }
         found
     }
@@ -166,7 +168,8 @@ impl Reader<'_> {
             return Some(share);
         }
         let message = format!("`{what}` is {share}, and must be above 0 and at most 1");
-        self.report(catalog::BAD_VALUE.at(node.site(), message));
+        let meant = (share > 1.0 && share <= 100.0).then(|| format!("did you mean `{}`?", share / 100.0));
+        self.report(catalog::BAD_VALUE.at(node.site(), message).maybe_help(meant));
         None
     }
 

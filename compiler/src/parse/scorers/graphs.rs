@@ -104,7 +104,8 @@ impl Reader<'_> {
             let Some((name, kind)) = name.zip(kind) else { continue };
             if let Some((first, _)) = items.iter().find(|(_, known)| kind == ItemKind::Turn && *known == kind) {
                 let message = "an item has one turn, and this is a second: the quote would be of either";
-                self.report(catalog::BAD_VALUE.at(name.span, message).related(first.span, "the first"));
+                let help = "make it a `string`";
+                self.report(catalog::BAD_VALUE.at(name.span, message).related(first.span, "the first").help(help));
             }
             items.push((name, kind));
         }

@@ -79,7 +79,9 @@ impl Reader<'_> {
         }
         if fields.get("model").is_some() {
             let message = "a judge has a `model` or a `panel`, and this has both";
-            self.report(catalog::BAD_VALUE.at(fields.key_span("panel"), message).related(fields.key_span("model"), "the model"));
+            let (at, other) = (fields.key_span("panel"), fields.key_span("model"));
+            let help = "remove `model`, or name that role in the panel";
+            self.report(catalog::BAD_VALUE.at(at, message).related(other, "the model").help(help));
         }
         panel
     }
@@ -119,10 +121,14 @@ impl Reader<'_> {
                     let help = if low > high { format!("write `{high}..{low}`: the worst first") } else { "name two numbers".to_owned() };
                     (format!("`scale` is `{text}`, whose low end is not below its high end"), Some(help))
                 }
-                Some(_) => (format!("`scale` is `{text}`: its ends may be 100 apart, and the low one 1000 from 0"), None),
+                Some(_) => {
+                    let message = format!("`scale` is `{text}`: its ends may be 100 apart, and the low one 1000 from 0");
+                    (message, Some("write a shorter range, or `0..1` for any number between".to_owned()))
+                }
                 None => {
                     let wanted = "`boolean`, `1..5`, `0..1` or `{labels: {good: 1, bad: 0}}`";
-                    (format!("`scale` is `{text}`, and must be {wanted}"), None)
+                    let help = aigo_ir::diagnostic::nearest(text, ["boolean"]).map(|near| format!("did you mean `{near}`?"));
+                    (format!("`scale` is `{text}`, and must be {wanted}"), help)
                 }
             };
             self.report(catalog::BAD_VALUE.at(node.site(), message).maybe_help(help));
@@ -161,7 +167,7 @@ impl Reader<'_> {
             let on_scale = scale.number(&value).is_some() || scale.number(&Value::str(entry.key.value)).is_some();
             if !on_scale {
                 let message = format!("`{}` is not on the scale {scale}", entry.key.value);
-                self.report(catalog::BAD_VALUE.at(entry.key.span, message));
+                self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(values(scale)));
             }
             if let Some(text) = self.text(entry.value, "an anchor") {
                 anchors.push((entry.key.value.to_owned(), text.value));
@@ -182,7 +188,7 @@ impl Reader<'_> {
         if scale.number(&value).is_none() {
             let shown = score.scalar_text().unwrap_or_default();
             let message = format!("`{shown}` is not on the scale {scale}");
-            self.report(catalog::BAD_VALUE.at(score.site(), message));
+            self.report(catalog::BAD_VALUE.at(score.site(), message).help(values(scale)));
             return None;
         }
         let reason = fields.get("reason").and_then(|node| self.text(node, "reason")).map(|text| text.value);
@@ -191,12 +197,13 @@ impl Reader<'_> {
             (None, Some(text)) => self.text(text, "text")?.value,
             (None, None) => {
                 let message = "an example needs `conversation` or `text`";
-                self.report(catalog::MISSING_KEY.at(fields.key_span("score"), message));
+                let help = "write what was said: `conversation: [{user: Hello}, {assistant: Hi}]`";
+                self.report(catalog::MISSING_KEY.at(fields.key_span("score"), message).help(help));
                 return None;
             }
             (Some(_), Some(_)) => {
                 let message = "an example has a `conversation` or a `text`, and this has both";
-                self.report(catalog::BAD_VALUE.at(fields.key_span("text"), message));
+                self.report(catalog::BAD_VALUE.at(fields.key_span("text"), message).help("remove one of them"));
                 return None;
             }
         };
@@ -224,5 +231,18 @@ impl Reader<'_> {
             let _ = writeln!(shown, "[{turn}{letter}] {who}: {}", text.value.trim_end());
         }
         shown
+    }
+}
+
+/// What a value of the scale can be, for help lines.
+fn values(scale: &Scale) -> String {
+    match scale {
+        Scale::Boolean => "it has `true` and `false`".to_owned(),
+        Scale::Range(low, high) => format!("it has the whole numbers from {low} to {high}"),
+        Scale::Unit => "it has the numbers from 0 to 1".to_owned(),
+        Scale::Labels(labels) => {
+            let words: Vec<String> = labels.iter().map(|(label, _)| format!("`{label}`")).collect();
+            format!("it has {}", words.join(", "))
+        }
     }
 }
