@@ -15,7 +15,7 @@ fn around(part: &str, text: &str) -> (String, usize) {
         solvers:\n  - user: Hello\n  - generate: {as: first}\n";
     let scorers = "  - {name: polite, check: {not_contains: nonsense}}\n  - {name: helpful, judge: {rubric: It helps.}}\n  \
         - {name: tone, over: rate, judge: {rubric: Kind., per: turn, scale: {labels: {good: 2, bad: 0}}}}\n";
-    let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
+    let indented = text.lines().map(|line| format!("  {line}\n")).collect::<Vec<_>>().concat();
     let whole = match part {
         "gate" => format!("{head}scorers:\n{scorers}gates:\n{indented}"),
         _ => format!("{head}scorers:\n{indented}{scorers}"),
@@ -169,7 +169,9 @@ fn role(name: &str, score: &str) -> String {
 #[test]
 fn panels_draws_and_confirmations_ask_as_often_as_they_say() {
     let three = role("a", "true") + &role("b", "false") + &role("c", "true");
-    let panel = |more: &str| format!("  - {{name: x, judge: {{rubric: R., scale: boolean, evidence: none, panel: [a, b, c]{more}}}}}\n");
+    let panel = |more: &str| {
+        format!("  - {{name: x, judge: {{rubric: R., scale: boolean, evidence: none, panel: [a, b, c]{more}}}}}\n")
+    };
     assert_eq!(judged("panel", &panel(""), &three), ("scored true Some(true)".into(), 3));
     // A judge that breaks its contract is asked twice, and is missing from the panel then.
     let broken = role("a", "true") + &role("b", "7") + &role("c", "true");
@@ -194,7 +196,9 @@ fn graphs_extract_go_through_items_and_decide() {
     assert_eq!(judged("graph_none", graph, none), ("scored true Some(true)".into(), 1));
     // One answer that is both: a list with one item, and a score.
     let both = |quote: &str, score: &str| {
-        format!("  judge: {{scripted: [{{say: '{{\"items\": [{{\"word\": \"w\", \"turn\": \"1u\", \"quote\": \"{quote}\"}}], \"score\": {score}}}'}}]}}\n")
+        format!(
+            "  judge: {{scripted: [{{say: '{{\"items\": [{{\"word\": \"w\", \"turn\": \"1u\", \"quote\": \"{quote}\"}}], \"score\": {score}}}'}}]}}\n"
+        )
     };
     assert_eq!(judged("graph_kept", graph, &both("Hello", "true")), ("scored true Some(true)".into(), 2));
     assert_eq!(judged("graph_lost", graph, &both("Hello", "false")), ("scored false Some(false)".into(), 2));

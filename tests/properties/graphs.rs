@@ -256,7 +256,10 @@ impl<'d> Maker<'d> {
         let between = Between { least: self.dice.one_in(2).then_some(1), most: self.dice.one_in(2).then_some(7) };
         match self.dice.below(12) {
             0 => Test::OneOf(vec![self.template(), self.template()]),
-            1 => Test::JsonSchema(Value::map([("type", Value::str("object")), ("title", Value::str(self.dice.hostile()))])),
+            1 => Test::JsonSchema(Value::map([
+                ("type", Value::str("object")),
+                ("title", Value::str(self.dice.hostile())),
+            ])),
             2 => Test::Words(between),
             3 => Test::NoReply,
             4 => Test::NoRepetition(likeness),

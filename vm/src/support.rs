@@ -38,7 +38,7 @@ fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
     }
     for scorer in &program.scorers {
         if let Some(label) = &scorer.at {
-            let nodes = scorer.graph.iter().flat_map(|graph| graph.nodes());
+            let nodes = scorer.graph.iter().flat_map(aigo_ir::graph::Graph::nodes);
             let origin = nodes.map(|(_, placed)| placed.origin).find(|origin| origin.0.is_some());
             let what = format!("`at: {label}` of the scorer `{}`", scorer.name);
             refuse(found, &what, origin.unwrap_or_default());

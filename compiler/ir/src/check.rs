@@ -197,7 +197,7 @@ impl Test {
 
     /// What is rendered before the test is made, in order.
     pub fn templates(&self) -> Vec<&Template> {
-        fn of<'t>(pairs: &'t [(Arc<str>, Operand)]) -> impl Iterator<Item = &'t Template> {
+        fn of(pairs: &[(Arc<str>, Operand)]) -> impl Iterator<Item = &Template> {
             pairs.iter().filter_map(|(_, operand)| match operand {
                 Operand::Text(template) => Some(template),
                 Operand::Data(_) => None,

@@ -1,8 +1,12 @@
 //! Gates: the conditions on a whole run under which a build fails.
 
 mod parse;
+mod selection;
+#[cfg(test)]
+mod tests;
 
-pub use parse::{GateError, Places, Selection, Written, selection_error};
+pub use parse::{GateError, Places, Selection, Written};
+pub use selection::selection_error;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -181,9 +185,15 @@ impl Gate {
             let _ = write!(out, " {} {}", comparison.sign(), number(number_of));
         }
         match self.aggregate {
-            Aggregate::Quantile(q) => { let _ = write!(out, ", {}", number(q)); }
-            Aggregate::PassAt(k) | Aggregate::PassAll(k) => { let _ = write!(out, ", {k}"); }
-            Aggregate::NotInferior(margin) => { let _ = write!(out, ", margin={}", number(margin)); }
+            Aggregate::Quantile(q) => {
+                let _ = write!(out, ", {}", number(q));
+            }
+            Aggregate::PassAt(k) | Aggregate::PassAll(k) => {
+                let _ = write!(out, ", {k}");
+            }
+            Aggregate::NotInferior(margin) => {
+                let _ = write!(out, ", margin={}", number(margin));
+            }
             _ => {}
         }
         if let Some(by) = &self.by {

@@ -8,9 +8,9 @@ use crate::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
 use crate::read::{expr, ty};
 use crate::reduce::Reducer;
 use crate::schema::{ItemKind, Items, Judged, Schema};
-use crate::value::Value;
 use crate::span::Origin;
 use crate::template::Template;
+use crate::value::Value;
 
 type Read<T> = Result<T, ReadError>;
 

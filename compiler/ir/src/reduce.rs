@@ -138,8 +138,7 @@ pub fn reduce(reducer: Reducer, scale: &Scale, pass: f64, quorum: Option<u32>, i
         let seen = format!("{} of {} judges gave a verdict, and {quorum} are needed: {why}", scored.len(), items.len());
         return Verdict::without_value(Outcome::Invalid, seen.trim_end_matches(": ").to_owned());
     }
-    let missing: Vec<&Verdict> =
-        items.iter().filter(|item| item.outcome.is_missing() && quorum.is_none()).collect();
+    let missing: Vec<&Verdict> = items.iter().filter(|item| item.outcome.is_missing() && quorum.is_none()).collect();
     // A share counts what passes; every other reducer the values. A conversation passes by it where all its items do.
     let is_share = reducer.is_share();
     let number_of = |v: &&Verdict| match (&v.value, is_share) {

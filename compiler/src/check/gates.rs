@@ -23,7 +23,11 @@ impl Checker<'_> {
                 let mut diagnostic = catalog::NO_SUCH_GROUP.at(field.span, message);
                 if let Some(near) = diagnostic::nearest(name, known.iter().copied()) {
                     let whole = field.value.replacen(name, near, 1);
-                    diagnostic = diagnostic.help(format!("did you mean `{near}`?")).fix(format!("write `{whole}`"), field.span, whole);
+                    diagnostic = diagnostic.help(format!("did you mean `{near}`?")).fix(
+                        format!("write `{whole}`"),
+                        field.span,
+                        whole,
+                    );
                 } else {
                     diagnostic = diagnostic.maybe_help(diagnostic::suggest(name, known));
                 }
@@ -34,8 +38,10 @@ impl Checker<'_> {
             let mut ty = plain(ty);
             for part in parts {
                 let Some(inner) = ty.attribute(part) else {
-                    let message = format!("the gate groups by `{}`, and `{part}` is nothing that the field has", field.value);
-                    let help = diagnostic::suggest(part, ty.attributes().iter().map(String::as_str).collect::<Vec<_>>());
+                    let message =
+                        format!("the gate groups by `{}`, and `{part}` is nothing that the field has", field.value);
+                    let help =
+                        diagnostic::suggest(part, ty.attributes().iter().map(String::as_str).collect::<Vec<_>>());
                     self.found.push(catalog::NO_SUCH_GROUP.at(field.span, message).maybe_help(help));
                     break;
                 };

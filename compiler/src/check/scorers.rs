@@ -87,9 +87,7 @@ impl Checker<'_> {
         let method = match &scorer.method {
             ast::Method::Check(check) => self.text_check(check).map(|check| Method::Check(Box::new(check))),
             ast::Method::Judge(judge) => Some(Method::Judge(Box::new(self.judge(judge)))),
-            ast::Method::Graph(graph) => {
-                self.graph(graph, scorer.span).map(|graph| Method::Graph(Box::new(graph)))
-            }
+            ast::Method::Graph(graph) => self.graph(graph, scorer.span).map(|graph| Method::Graph(Box::new(graph))),
             ast::Method::Use { name, .. } => {
                 let message = format!("`{}` is used here, and this version of aigo has no definitions yet", name.value);
                 self.found.push(catalog::NOT_YET.at(name.span, message).help("write the scorer itself"));

@@ -154,7 +154,8 @@ impl Lower {
         let item = self.slot(TURN, Type::Int);
         let give = self.slot(VERDICT, Type::Verdict);
         let into = self.slot(VERDICTS, Type::List(Box::new(Type::Verdict)));
-        let list = Expr::call(if check.test == Test::NoReply { Function::Turns } else { Function::JudgedTurns }, Vec::new());
+        let list =
+            Expr::call(if check.test == Test::NoReply { Function::Turns } else { Function::JudgedTurns }, Vec::new());
         let map = Node::Map { list, item, cap: MOST_PASSES, give: give.clone(), into: into.clone() };
         self.flow.enter(map, "turns", self.origin);
         self.within("turns", |lower| {
@@ -279,7 +280,9 @@ impl Lower {
 
     fn check(&mut self, check: &Check, per_turn: bool) -> Arc<str> {
         let into = self.slot(VERDICT, Type::Verdict);
-        let turns = || Expr::call(if check.test == Test::NoReply { Function::Turns } else { Function::JudgedTurns }, Vec::new());
+        let turns = || {
+            Expr::call(if check.test == Test::NoReply { Function::Turns } else { Function::JudgedTurns }, Vec::new())
+        };
         let whole = is_whole(&check.test);
         let turn = match check.turns {
             _ if whole => Expr::name("turn"),

@@ -48,7 +48,9 @@ impl Reader<'_> {
         };
         if !uses && fields.get("with").is_some() {
             let message = "`with` gives parameters to what `use` names, and this scorer uses nothing";
-            self.report(catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it, or write `use: NAME`"));
+            self.report(
+                catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it, or write `use: NAME`"),
+            );
         }
         let name = match (&name, &method) {
             (None, Some(Method::Use { name, .. })) => Some(name.clone()),

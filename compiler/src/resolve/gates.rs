@@ -78,7 +78,12 @@ impl Reader<'_> {
         }
     }
 
-    fn report(&mut self, written: &ast::Gate, range: Range<usize>, make: impl FnOnce(aigo_ir::span::Span) -> Diagnostic) {
+    fn report(
+        &mut self,
+        written: &ast::Gate,
+        range: Range<usize>,
+        make: impl FnOnce(aigo_ir::span::Span) -> Diagnostic,
+    ) {
         let at = written.text.locate(self.sources, range);
         self.diagnostics.push(make(at));
     }
@@ -130,8 +135,12 @@ impl Reader<'_> {
             if task.damaged || task.scorers_damaged || task.scorers.iter().any(|s| s.method.scale().is_none()) {
                 return;
             }
-            let mut scales: Vec<String> =
-                task.scorers.iter().filter_map(|scorer| scorer.method.scale()).map(|scale| format!("`{scale}`")).collect();
+            let mut scales: Vec<String> = task
+                .scorers
+                .iter()
+                .filter_map(|scorer| scorer.method.scale())
+                .map(|scale| format!("`{scale}`"))
+                .collect();
             scales.dedup();
             let help = format!("the scorers are on {}", scales.join(", "));
             let message = format!("the gate is over every scorer on `{text}`, and no scorer is on it");
@@ -143,12 +152,23 @@ impl Reader<'_> {
     }
 
     /// Reports a gate that no run can pass, or that none can fail.
-    fn answer_is_known(&mut self, gate: &Gate, scale: Option<&Scale>, share: bool, written: &ast::Gate, read: &Written) {
+    fn answer_is_known(
+        &mut self,
+        gate: &Gate,
+        scale: Option<&Scale>,
+        share: bool,
+        written: &ast::Gate,
+        read: &Written,
+    ) {
         let epochs = self.task.epochs.unwrap_or(1);
         if let Aggregate::PassAt(k) | Aggregate::PassAll(k) = gate.aggregate
             && k > epochs
         {
-            let message = format!("`{}` is over {k} epochs, and {epochs} {} run", gate.aggregate.word(), if epochs == 1 { "is" } else { "are" });
+            let message = format!(
+                "`{}` is over {k} epochs, and {epochs} {} run",
+                gate.aggregate.word(),
+                if epochs == 1 { "is" } else { "are" }
+            );
             let help = format!("write `epochs: {k}`, or a smaller number here");
             self.report(written, read.places.number.clone(), |at| catalog::TOO_FEW_EPOCHS.at(at, message).help(help));
             return;
@@ -159,7 +179,8 @@ impl Reader<'_> {
             && let Some(all) = known(comparison, number, ends)
         {
             let what = if all { "every value" } else { "no value" };
-            let message = format!("{what} of `{}` is {} {}: its scale is {scale}", gate.scorer, comparison.sign(), shown(number));
+            let message =
+                format!("{what} of `{}` is {} {}: its scale is {scale}", gate.scorer, comparison.sign(), shown(number));
             let row = if all { &catalog::ALWAYS_HOLDS } else { &catalog::NEVER_HOLDS };
             let help = format!("compare with a number between {} and {}", shown(ends.0), shown(ends.1));
             self.report(written, read.places.counted.clone(), |at| row.at(at, message).help(help));
@@ -180,7 +201,8 @@ impl Reader<'_> {
         };
         let row = if always { &catalog::ALWAYS_HOLDS } else { &catalog::NEVER_HOLDS };
         // A share that was written in per cent.
-        let meant = (!always && gate.aggregate.is_share() && threshold > 1.0 && threshold <= 100.0).then(|| shown(threshold / 100.0));
+        let meant = (!always && gate.aggregate.is_share() && threshold > 1.0 && threshold <= 100.0)
+            .then(|| shown(threshold / 100.0));
         self.report(written, read.places.threshold.clone(), |at| match meant {
             Some(meant) => {
                 let help = format!("a share is 0 to 1: did you mean `{meant}`?");

@@ -70,6 +70,6 @@ fn unknown_label(at: &Spanned<String>, known: &[&str]) -> diagnostic::Diagnostic
     match diagnostic::nearest(&at.value, known.iter().copied()) {
         Some(near) => found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), at.span, near),
         None if known.is_empty() => found.help(format!("name a step: `- generate: {{as: {}}}`", at.value)),
-        None => found.maybe_help(diagnostic::suggest(&at.value, known.iter().copied().collect::<Vec<_>>())),
+        None => found.maybe_help(diagnostic::suggest(&at.value, known.to_vec())),
     }
 }

@@ -24,7 +24,11 @@ pub static CHECK: Construct = Construct {
         key("not_within", Kind::Verb, "It took longer."),
         key("no_reply", Kind::Verb, "`true`: the role says nothing in the turn."),
         key("not_no_reply", Kind::Verb, "`true`: it says something."),
-        key("no_repetition", Kind::Verb, "The text is like none that the role said in an earlier turn: `true`, or how alike."),
+        key(
+            "no_repetition",
+            Kind::Verb,
+            "The text is like none that the role said in an earlier turn: `true`, or how alike.",
+        ),
         key("not_no_repetition", Kind::Verb, "It is like an earlier one."),
         key("not_turns", Kind::Verb, "The conversation has another number of turns: `{min: 2, max: 8}`."),
         key("tool_calls", Kind::Verb, "The tool calls that are made, each a `name` with its `args`."),
@@ -35,7 +39,11 @@ pub static CHECK: Construct = Construct {
         key("not_state_after", Kind::Verb, "It is not."),
         key("similarity", Kind::Verb, "The text is at least so like another."),
         key("not_similarity", Kind::Verb, "It is not."),
-        key("expr", Kind::Verb, "The condition holds; it reads the names in scope, `text` and `turn`, the number of its turn."),
+        key(
+            "expr",
+            Kind::Verb,
+            "The condition holds; it reads the names in scope, `text` and `turn`, the number of its turn.",
+        ),
         key("not_expr", Kind::Verb, "It does not."),
         key("who", Kind::Name, "Whose text: the assistant's unless given."),
         key(
@@ -93,8 +101,16 @@ pub static SCORER: Construct = Construct {
         key("graph", Kind::Verb, "Several calls of judges, wired together."),
         key("use", Kind::Verb, "A scorer that is defined elsewhere, by its name."),
         key("with", Kind::Map, "Of `use`: the parameters."),
-        key("name", Kind::Name, "What gates and reports call it. Required, but for `use`, whose name it is unless given."),
-        key("pass", Kind::Number, "The least value that passes, or its label; `true`, 4 on 1..5, 0.5 on 0..1 unless given."),
+        key(
+            "name",
+            Kind::Name,
+            "What gates and reports call it. Required, but for `use`, whose name it is unless given.",
+        ),
+        key(
+            "pass",
+            Kind::Number,
+            "The least value that passes, or its label; `true`, 4 on 1..5, 0.5 on 0..1 unless given.",
+        ),
         key(
             "over",
             Kind::Name,
@@ -102,8 +118,16 @@ pub static SCORER: Construct = Construct {
         ),
         key("at", Kind::Name, "The label of the step at which it scores; the end of the conversation unless given."),
         key("runs", Kind::Number, "How often the judge is asked; its verdicts are joined. Once unless given."),
-        key("confirm", Kind::Number, "After a failing verdict the judge is asked again, so often in all; most decide. An odd number."),
-        key("when", Kind::Expression, "Whether it applies to the sample; it reads fields, `sample` and the user's side."),
+        key(
+            "confirm",
+            Kind::Number,
+            "After a failing verdict the judge is asked again, so often in all; most decide. An odd number.",
+        ),
+        key(
+            "when",
+            Kind::Expression,
+            "Whether it applies to the sample; it reads fields, `sample` and the user's side.",
+        ),
         key("tags", Kind::List, "For choosing scorers."),
     ],
 };
@@ -120,9 +144,17 @@ pub static JUDGE: Construct = Construct {
         key("model", Kind::Name, "The role that judges; `judge` unless given."),
         key("panel", Kind::List, "The roles that judge in its place, two or more."),
         key("quorum", Kind::Number, "How many of the panel must give a verdict; more than half unless given."),
-        key("over_panel", Kind::Name, "How the panel's verdicts are joined: `majority`, `median` or `mean`; by the scale unless given."),
+        key(
+            "over_panel",
+            Kind::Name,
+            "How the panel's verdicts are joined: `majority`, `median` or `mean`; by the scale unless given.",
+        ),
         key("examples", Kind::List, "Verdicts on other conversations, shown to the judge."),
-        key("sees", Kind::List, "What it is shown beside the turns: `system`, the instructions. `tools` and `context` are always shown."),
+        key(
+            "sees",
+            Kind::List,
+            "What it is shown beside the turns: `system`, the instructions. `tools` and `context` are always shown.",
+        ),
         key(
             "evidence",
             Kind::Name,
@@ -213,6 +245,10 @@ pub static GATE: Construct = Construct {
         key("gate", Kind::Name, "The condition. Required."),
         key("min_n", Kind::Number, "Fewer applicable samples leave it undecided; 5 unless given."),
         key("max_missing", Kind::Number, "A larger share of missing samples leaves it undecided; 0.05 unless given."),
-        key("decide", Kind::Name, "`point` (the default: by the value), `sure` (red only where the interval is), `safe` (a pass only where it is)."),
+        key(
+            "decide",
+            Kind::Name,
+            "`point` (the default: by the value), `sure` (red only where the interval is), `safe` (a pass only where it is).",
+        ),
     ],
 };

@@ -94,15 +94,38 @@ pub(crate) struct Graph {
 }
 
 pub(crate) enum GraphStep {
-    Extract { role: Arc<str>, prompt: Template, items: Items, into: Arc<str>, origin: Origin },
+    Extract {
+        role: Arc<str>,
+        prompt: Template,
+        items: Items,
+        into: Arc<str>,
+        origin: Origin,
+    },
     Each(Box<Each>),
-    Judge { judge: Box<Judge>, into: Option<Arc<str>>, origin: Origin },
-    Set { name: Arc<str>, ty: Type, value: Expr, origin: Origin },
-    If { when: Expr, then: Vec<GraphStep>, otherwise: Vec<GraphStep>, origin: Origin },
+    Judge {
+        judge: Box<Judge>,
+        into: Option<Arc<str>>,
+        origin: Origin,
+    },
+    Set {
+        name: Arc<str>,
+        ty: Type,
+        value: Expr,
+        origin: Origin,
+    },
+    If {
+        when: Expr,
+        then: Vec<GraphStep>,
+        otherwise: Vec<GraphStep>,
+        origin: Origin,
+    },
     /// Steps one after the other.
     Several(Vec<GraphStep>),
     /// What the graph, or within `each` the item, comes to.
-    Score { value: Scored, origin: Origin },
+    Score {
+        value: Scored,
+        origin: Origin,
+    },
 }
 
 pub(crate) struct Each {

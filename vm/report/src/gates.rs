@@ -87,7 +87,13 @@ impl Column {
             let adds = match (end, gate.counted) {
                 (None, _) => false,
                 (Some(high), None) => high,
-                (Some(high), Some(_)) => if high { ends.contains(&true) } else { ends == [true, true] },
+                (Some(high), Some(_)) => {
+                    if high {
+                        ends.contains(&true)
+                    } else {
+                        ends == [true, true]
+                    }
+                }
             };
             (seen as f64, if adds { self.missing as f64 } else { 0.0 })
         };
@@ -114,7 +120,11 @@ impl Column {
         let end = if end == Some(true) { self.ends.1 } else { self.ends.0 };
         let ranks = Ranks::new(&self.numbers, end, count);
         let place = q * ranks.total.checked_sub(1)? as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank below the number of values")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rank below the number of values"
+        )]
         let (below, share) = (place as u64, place.fract());
         let (low, high) = (ranks.at(below), ranks.at(below + u64::from(share > 0.0)));
         Some(low + share * (high - low))
@@ -211,7 +221,8 @@ fn nothing(gate: &Gate) -> GateValue {
 }
 
 fn of_group(gate: &Gate, column: &Column) -> GateValue {
-    let (value, low, high) = (column.value(gate, None), column.value(gate, Some(false)), column.value(gate, Some(true)));
+    let (value, low, high) =
+        (column.value(gate, None), column.value(gate, Some(false)), column.value(gate, Some(true)));
     let missing = column.missing;
     let applicable = column.numbers.len() as u64 + missing;
     let Some((low, high)) = low.zip(high) else { return nothing(gate) };

@@ -25,7 +25,8 @@ pub fn pattern_error(pattern: &str) -> Option<PatternError> {
     let range = span.map_or(0..pattern.len(), |span| span.start.offset..span.end.offset);
     // What ends too early has no character of its own: the last one is shown.
     let last = pattern.char_indices().next_back().map_or(0, |(at, _)| at);
-    let range = if range.is_empty() { range.start.min(last)..pattern.len().min(range.start + 1).max(range.end) } else { range };
+    let range =
+        if range.is_empty() { range.start.min(last)..pattern.len().min(range.start + 1).max(range.end) } else { range };
     Some(PatternError { message, range })
 }
 

@@ -47,7 +47,8 @@ impl Test {
         let (text, label) = (looked.text, looked.label);
         let first = rendered.first().map_or("", |text| &**text);
         let whole = excerpt(text, 120);
-        let say = |holds: bool, missed: String, seen: String| Ok(verdict(holds, negated, &missed, &seen, label, &whole));
+        let say =
+            |holds: bool, missed: String, seen: String| Ok(verdict(holds, negated, &missed, &seen, label, &whole));
         match self {
             Self::Text(kind, _) => kind.run(negated, first, text, label),
             Self::OneOf(_) => {

@@ -23,11 +23,11 @@ pub(super) fn test(test: &Test, negated: bool, line: &mut Line) {
         Test::Within(ms) => Value::map([("ms", Value::Int(i64::try_from(*ms).unwrap_or(i64::MAX)))]),
         Test::NoReply => Value::Bool(true),
         Test::NoRepetition(likeness) => Value::map(alike(*likeness)),
-        Test::ToolCalls(list, mode) => {
-            Value::map([("calls", calls(list)), ("mode", Value::str(mode.word()))].into_iter().filter(|(key, _)| {
-                *key != "mode" || *mode != CallMode::Strict
-            }))
-        }
+        Test::ToolCalls(list, mode) => Value::map(
+            [("calls", calls(list)), ("mode", Value::str(mode.word()))]
+                .into_iter()
+                .filter(|(key, _)| *key != "mode" || *mode != CallMode::Strict),
+        ),
         Test::State(pairs) => operands(pairs),
         Test::StateAfter(list) => calls(list),
         Test::Similarity(to, likeness) => {

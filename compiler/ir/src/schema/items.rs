@@ -86,11 +86,8 @@ pub fn items_schema(items: &Items, labels: &[String]) -> Value {
         ItemKind::Int | ItemKind::Number | ItemKind::Bool => Value::map([("type", Value::str(kind.word()))]),
     };
     let item = object(items.fields.iter().map(|(name, kind)| (&**name, of(*kind))).collect());
-    let list = Value::map([
-        ("type", Value::str("array")),
-        ("maxItems", Value::Int(i64::from(items.max))),
-        ("items", item),
-    ]);
+    let list =
+        Value::map([("type", Value::str("array")), ("maxItems", Value::Int(i64::from(items.max))), ("items", item)]);
     object(vec![("items", list)])
 }
 
@@ -116,7 +113,8 @@ pub fn read_items(answer: &str, items: &Items, conversation: &Conversation) -> (
 
 fn one(at: usize, item: &Value, items: &Items, conversation: &Conversation) -> Result<Value, String> {
     let messages = conversation.labelled(0, u32::MAX);
-    let named = items.fields.iter().find(|(_, kind)| *kind == ItemKind::Turn).and_then(|(name, _)| item.get(name)?.as_str());
+    let named =
+        items.fields.iter().find(|(_, kind)| *kind == ItemKind::Turn).and_then(|(name, _)| item.get(name)?.as_str());
     let named = named.map(|label| label.trim_matches(['[', ']']));
     let mut fields = Vec::new();
     for (name, kind) in &items.fields {
@@ -143,7 +141,8 @@ fn one(at: usize, item: &Value, items: &Items, conversation: &Conversation) -> R
             ItemKind::Quote => {
                 let mut shown = messages.iter().filter(|(label, _)| named.is_none_or(|named| label == named));
                 if !shown.any(|(_, message)| quote::occurs(words, said(message))) {
-                    let whose = named.map_or_else(|| "no message has".to_owned(), |n| format!("the message `{n}` does not have"));
+                    let whose = named
+                        .map_or_else(|| "no message has".to_owned(), |n| format!("the message `{n}` does not have"));
                     return Err(format!("{place}: {whose} the words `{}`", crate::text::excerpt(words, 80)));
                 }
                 value
@@ -180,14 +179,23 @@ mod tests {
         assert_eq!(read("none"), "the answer has no JSON object with `items` in it");
         assert!(read(&format!(r#"{{"items":[{good},{good},{good}]}}"#)).contains("2 are the most"));
         assert!(read(r#"{"items":[{"fact":"x","turn":"9u","quote":"on the"}]}"#).contains("there is no message `9u`"));
-        assert!(read(r#"{"items":[{"fact":"x","turn":"1u","quote":"on the Pro plan"}]}"#).contains("does not have the words"));
-        assert_eq!(read(r#"{"items":[{"fact":1,"turn":"1u","quote":""}]}"#), "item 1, `fact` is a number, and must be string");
+        assert!(
+            read(r#"{"items":[{"fact":"x","turn":"1u","quote":"on the Pro plan"}]}"#)
+                .contains("does not have the words")
+        );
+        assert_eq!(
+            read(r#"{"items":[{"fact":1,"turn":"1u","quote":""}]}"#),
+            "item 1, `fact` is a number, and must be string"
+        );
         assert_eq!(read(r#"{"items":[{"turn":"1u"}]}"#), "item 1, `fact` is missing");
     }
 
     #[test]
     fn the_schema_enumerates_the_turns() {
         let schema = items_schema(&facts(), &["1u".to_owned()]).to_json();
-        assert!(schema.contains(r#""turn":{"type":"string","enum":["1u"]}"#) && schema.contains(r#""maxItems":2"#), "{schema}");
+        assert!(
+            schema.contains(r#""turn":{"type":"string","enum":["1u"]}"#) && schema.contains(r#""maxItems":2"#),
+            "{schema}"
+        );
     }
 }

@@ -28,9 +28,11 @@ impl Checker<'_> {
             bad.push((part.at.range(), what));
         });
         for (range, what) in &bad {
-            let message = format!("{what} what the assistant says, and whether a scorer applies must not depend on that");
+            let message =
+                format!("{what} what the assistant says, and whether a scorer applies must not depend on that");
             let help = "read fields of the sample, `turn`, or the user's side: `said_in(1, 'user')`";
-            self.found.push(catalog::WHEN_READS_ANSWERS.at(leaf.locate(self.sources, range.clone()), message).help(help));
+            self.found
+                .push(catalog::WHEN_READS_ANSWERS.at(leaf.locate(self.sources, range.clone()), message).help(help));
         }
         bad.is_empty().then_some(expr)
     }

@@ -140,8 +140,10 @@ impl Checker<'_> {
             }
             GraphVerb::Each { list, item, steps, batch } => {
                 if let Some(span) = batch {
-                    let message = "`batch: true` is part of the language, and this version of aigo does not have it yet";
-                    self.found.push(catalog::NOT_YET.at(*span, message).help("remove it: the judge is asked for each item"));
+                    let message =
+                        "`batch: true` is part of the language, and this version of aigo does not have it yet";
+                    self.found
+                        .push(catalog::NOT_YET.at(*span, message).help("remove it: the judge is asked for each item"));
                 }
                 (self.each(list, item, steps, step, walk)?, open)
             }
@@ -224,12 +226,11 @@ impl Checker<'_> {
         walk.items.push((judges(steps), None));
         let (mut typed, end) = self.graph_steps(steps, walk);
         match end {
-            End::Scored => {}
             End::Open { judged: true } if !walk.damaged => {
                 typed.push(GraphStep::Score { value: Scored::Last, origin: Origin::at(step.span) });
             }
             End::Open { .. } if !walk.damaged => self.no_score(steps, step.span, walk),
-            End::Open { .. } => {}
+            End::Scored | End::Open { .. } => {}
         }
         let (verdicts, gives) = walk.items.pop().unwrap_or((false, None));
         self.names = names;
@@ -259,7 +260,9 @@ impl Checker<'_> {
                 };
                 if let Some((name, scale)) = named.filter(|(_, scale)| of_verdicts && scale != walk.scale) {
                     let message = format!("`{name}` is on the scale {scale}, and the graph scores on {}", walk.scale);
-                    let help = format!("write `graph: {{scale: {scale}, steps: […]}}`, or compute a value of the graph's scale");
+                    let help = format!(
+                        "write `graph: {{scale: {scale}, steps: […]}}`, or compute a value of the graph's scale"
+                    );
                     self.found.push(catalog::BAD_VALUE.at(at(), message).help(help));
                     return None;
                 }
@@ -277,13 +280,10 @@ impl Checker<'_> {
 
 /// Whether values of a type can be on a scale.
 fn fits(ty: &Type, scale: &Scale) -> bool {
-    match (ty, scale) {
-        (Type::Any, _)
-        | (Type::Bool, Scale::Boolean)
-        | (Type::Int, Scale::Range(..) | Scale::Unit)
-        | (Type::Number, Scale::Unit | Scale::Range(..))
-        | (Type::Str, Scale::Labels(_)) => true,
-        _ => false,
+    match scale {
+        Scale::Boolean => matches!(ty, Type::Bool | Type::Any),
+        Scale::Range(..) | Scale::Unit => matches!(ty, Type::Int | Type::Number | Type::Any),
+        Scale::Labels(_) => matches!(ty, Type::Str | Type::Any),
     }
 }
 

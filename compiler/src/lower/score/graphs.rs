@@ -133,11 +133,8 @@ impl Lower {
             self.flow.add(node, &self.path(&format!("{part}/given")), origin);
         }
         // A verdict that is missing is what the whole comes to: nothing can be computed of it.
-        let scored = Expr::compare(
-            Comparison::Equal,
-            Expr::path(&verdict, "outcome"),
-            Expr::literal(Outcome::Scored.word()),
-        );
+        let scored =
+            Expr::compare(Comparison::Equal, Expr::path(&verdict, "outcome"), Expr::literal(Outcome::Scored.word()));
         let branch = self.flow.add(Node::Branch { when: scored }, &self.path(&format!("{part}/scored")), origin);
         self.flow.replace(vec![(branch, Port::No)]);
         if target.over.is_some() {
@@ -198,17 +195,18 @@ impl Lower {
         let ask = Node::Generate { role, view, schema: schema_of, tools: false, into: reply.clone() };
         let ask = self.flow.add(ask, &self.path("extract"), prompt.origin);
         self.flow.take(ask, Port::Bad);
-        let read = self.flow.add(
-            Node::Parse { from: reply.clone(), schema, into: found.clone() },
-            &self.path("read"),
-            origin,
-        );
+        let read =
+            self.flow.add(Node::Parse { from: reply.clone(), schema, into: found.clone() }, &self.path("read"), origin);
         self.flow.replace(vec![(read, Port::Ok)]);
         self.flow.break_out();
         self.flow.replace(vec![(ask, Port::Bad)]);
         let node = Node::Let { into: outcome.clone(), value: outcome_of(&reply) };
         self.flow.add(node, &self.path("fault"), origin);
-        self.flow.add(Node::Let { into: found.clone(), value: nothing(no_answer(&reply)) }, &self.path("failed"), origin);
+        self.flow.add(
+            Node::Let { into: found.clone(), value: nothing(no_answer(&reply)) },
+            &self.path("failed"),
+            origin,
+        );
         self.flow.break_out();
         self.flow.replace(vec![(read, Port::Bad)]);
         self.flow.leave();

@@ -56,7 +56,9 @@ impl Reader<'_> {
             "one_of" => {
                 let items = self.items(value, word, "texts");
                 if items.is_empty() && matches!(value.kind(), NodeKind::List(_)) && !value.is_incomplete() {
-                    self.report(catalog::BAD_VALUE.at(value.site(), "`one_of` has no text").help("list what may be said"));
+                    self.report(
+                        catalog::BAD_VALUE.at(value.site(), "`one_of` has no text").help("list what may be said"),
+                    );
                     return None;
                 }
                 Test::OneOf(items.into_iter().filter_map(|item| self.leaf(item, word)).collect())

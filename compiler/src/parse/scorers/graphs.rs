@@ -75,7 +75,10 @@ impl Reader<'_> {
             "if" => self.graph_if(value)?,
             _ => GraphVerb::Score(self.leaf(value, "score")?),
         };
-        if label.is_none() && matches!(step, GraphVerb::Extract { .. } | GraphVerb::Each { .. }) && fields.get("as").is_none() {
+        if label.is_none()
+            && matches!(step, GraphVerb::Extract { .. } | GraphVerb::Each { .. })
+            && fields.get("as").is_none()
+        {
             let message = format!("`{}` gives a list, and it has no name", verb.value);
             let help = format!("write `as: NAME` beside `{}`", verb.value);
             self.report(catalog::MISSING_KEY.at(verb.span, message).help(help));
@@ -87,7 +90,8 @@ impl Reader<'_> {
     fn extract(&mut self, fields: &Fields<'_>) -> Option<GraphVerb> {
         let prompt = self.required(fields, "prompt").and_then(|node| self.leaf(node, "prompt"));
         let items = self.required(fields, "items").map(|node| self.item_kinds(node));
-        let max_items = fields.get("max_items").map_or(Some(ITEMS), |node| self.count(node, "max_items", 1..=MOST_ITEMS));
+        let max_items =
+            fields.get("max_items").map_or(Some(ITEMS), |node| self.count(node, "max_items", 1..=MOST_ITEMS));
         let model = fields.get("model").and_then(|node| self.name(node, "model"));
         Some(GraphVerb::Extract { prompt: prompt?, items: items?, max_items: max_items?, model })
     }

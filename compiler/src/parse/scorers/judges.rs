@@ -41,7 +41,7 @@ impl Reader<'_> {
             let help = "add `panel: [judge_a, judge_b]`, or remove it";
             self.report(catalog::BAD_VALUE.at(fields.key_span("over_panel"), message).help(help));
         }
-        let sees = fields.get("sees").map(|node| self.sees(node)).unwrap_or_default();
+        let sees_system = fields.get("sees").is_some_and(|node| self.sees(node));
         let evidence = evidence.unwrap_or(EvidenceRule::Commission);
         Some(Judge {
             rubric: rubric?,
@@ -54,14 +54,15 @@ impl Reader<'_> {
             quorum,
             over_panel,
             examples,
-            sees_system: sees,
+            sees_system,
             evidence,
         })
     }
 
     fn panel(&mut self, fields: &Fields<'_>) -> Vec<Spanned<String>> {
         let Some(node) = fields.get("panel") else { return Vec::new() };
-        let names: Vec<_> = self.items(node, "panel", "roles").into_iter().filter_map(|n| self.name(n, "panel")).collect();
+        let names: Vec<_> =
+            self.items(node, "panel", "roles").into_iter().filter_map(|n| self.name(n, "panel")).collect();
         let mut panel: Vec<Spanned<String>> = Vec::new();
         for name in names {
             if let Some(first) = panel.iter().find(|known| known.value == name.value) {
@@ -115,19 +116,27 @@ impl Reader<'_> {
         let text = node.scalar_text().unwrap_or_default();
         let scale = Scale::parse(text);
         if scale.is_none() {
-            let ends = text.split_once("..").and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));
+            let ends = text
+                .split_once("..")
+                .and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));
             let (message, help) = match ends {
                 Some((low, high)) if low >= high => {
-                    let help = if low > high { format!("write `{high}..{low}`: the worst first") } else { "name two numbers".to_owned() };
+                    let help = if low > high {
+                        format!("write `{high}..{low}`: the worst first")
+                    } else {
+                        "name two numbers".to_owned()
+                    };
                     (format!("`scale` is `{text}`, whose low end is not below its high end"), Some(help))
                 }
                 Some(_) => {
-                    let message = format!("`scale` is `{text}`: its ends may be 100 apart, and the low one 1000 from 0");
+                    let message =
+                        format!("`scale` is `{text}`: its ends may be 100 apart, and the low one 1000 from 0");
                     (message, Some("write a shorter range, or `0..1` for any number between".to_owned()))
                 }
                 None => {
                     let wanted = "`boolean`, `1..5`, `0..1` or `{labels: {good: 1, bad: 0}}`";
-                    let help = aigo_ir::diagnostic::nearest(text, ["boolean"]).map(|near| format!("did you mean `{near}`?"));
+                    let help =
+                        aigo_ir::diagnostic::nearest(text, ["boolean"]).map(|near| format!("did you mean `{near}`?"));
                     (format!("`scale` is `{text}`, and must be {wanted}"), help)
                 }
             };
@@ -143,8 +152,13 @@ impl Reader<'_> {
         for entry in labels.entries() {
             let worth = self.number(entry.value, entry.key.value)?;
             if let Some((same, _)) = pairs.iter().find(|(_, known)| *known == worth) {
-                let message = format!("`{same}` and `{}` are both worth {worth}: no score could tell them apart", entry.key.value);
-                self.report(catalog::BAD_VALUE.at(entry.value.site(), message).help("give each label a number of its own"));
+                let message = format!(
+                    "`{same}` and `{}` are both worth {worth}: no score could tell them apart",
+                    entry.key.value
+                );
+                self.report(
+                    catalog::BAD_VALUE.at(entry.value.site(), message).help("give each label a number of its own"),
+                );
                 return None;
             }
             pairs.push((entry.key.value.into(), worth));

@@ -45,7 +45,8 @@ impl Scope for OfCheck<'_> {
 
 impl Stepper<'_> {
     pub(super) fn check(&mut self, asked: &Asked<'_>) -> Result<Next, String> {
-        let rendered = asked.test.templates().into_iter().map(|template| self.render(template)).collect::<Result<Vec<_>, _>>()?;
+        let rendered =
+            asked.test.templates().into_iter().map(|template| self.render(template)).collect::<Result<Vec<_>, _>>()?;
         let (text, turn) = (self.text(asked.text)?, self.turn(asked.turn)?);
         let label = label(turn, asked.author);
         let verdict = if let Test::Expr(condition) = asked.test {
