@@ -6,4 +6,5 @@ mod faults;
 mod quickstart;
 mod resume;
 mod roles;
+mod scorers;
 mod spine;

@@ -1,5 +1,6 @@
 //! Stage 3: types. Expressions and templates are read and checked against what the samples have and the steps bind.
 
+mod gates;
 mod models;
 mod rename;
 mod scorers;
@@ -70,9 +71,11 @@ pub(crate) fn check(
     checker.group = profile.joined();
     checker.names.clone_from(&whole);
     checker.bound.clear();
-    let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
+    let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
+    checker.names.clone_from(&whole);
+    checker.gates(&resolved.by);
     let checkpoints = resolved.checkpoints.iter().map(|checkpoint| checker.checkpoint(checkpoint)).collect();
-    let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
+    let judges: Vec<&str> = task.scorers.iter().flat_map(scorers::judges_of).collect();
     let roles = checker.roles(task, &judges, &whole);
     checker.prices(task, &resolved.asked);
     let (setup, teardown) = checker.calls(task, &whole);

@@ -224,6 +224,9 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
                 turns.into_iter().filter(|&turn| turn > 0).map(|turn| Value::Int(i64::from(turn))).collect(),
             ))
         }
+        (Function::Turns, []) => {
+            Ok(Value::list((1..=scope.conversation().turn()).map(|turn| Value::Int(i64::from(turn))).collect()))
+        }
         (Function::SaidIn, [Value::Int(turn), role @ ..]) => {
             let role = role.first().and_then(Value::as_str).unwrap_or(ASSISTANT);
             Ok(Value::str(scope.conversation().said_in(u32::try_from(*turn).unwrap_or(u32::MAX), role)))

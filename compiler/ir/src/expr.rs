@@ -198,6 +198,7 @@ functions! {
     Text "string" 1..=1 "The value as a template would print it.";
     Default "default" 2..=2 "The first, or the second where the first is null or not there.";
     JudgedTurns "judged_turns" 0..=0 "The numbers of the turns in which the assistant said something.";
+    Turns "turns" 0..=0 "The numbers of all turns.";
     SaidIn "said_in" 1..=2 "What the assistant (or the role named second) said in the turn, joined by newlines.";
 }
 

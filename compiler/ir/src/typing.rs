@@ -396,7 +396,7 @@ impl Checker<'_> {
             (Function::Abs, [a]) => (number(a), a.clone()),
             (Function::Round, [a, ..]) => (types.iter().all(number), a.clone()),
             (Function::Text, [a]) => (a.is_printable(), Type::Str),
-            (Function::JudgedTurns, _) => (true, Type::List(Box::new(Type::Int))),
+            (Function::JudgedTurns | Function::Turns, _) => (true, Type::List(Box::new(Type::Int))),
             (Function::SaidIn, [a, rest @ ..]) => (a.fits(&Type::Int) && rest.iter().all(text), Type::Str),
             _ => (false, Type::Any),
         };

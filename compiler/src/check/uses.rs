@@ -3,7 +3,7 @@
 use aigo_ir::diagnostic;
 use aigo_ir::expr::{Expr, Kind, Operator};
 use aigo_ir::expr_parse;
-use aigo_ir::span::Spanned;
+use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::template;
 use aigo_ir::ty::Type;
 use aigo_ir::typing;
@@ -12,8 +12,8 @@ use aigo_ir::value::Value;
 use super::Checker;
 use crate::ast::{self, Argument, Leaf, Tree};
 use crate::catalog;
-use crate::define::Parameter;
-use crate::typed::Binding;
+use crate::define::{self, Parameter};
+use crate::typed::{Binding, Scorer};
 
 impl Checker<'_> {
     /// What each parameter is bound to.
@@ -138,27 +138,6 @@ impl Checker<'_> {
         Some((self.renamed(joined), ty))
     }
 
-    /// Reports a name that no definition has.
-    pub(super) fn unknown_definition<'n>(
-        &mut self,
-        name: &Spanned<String>,
-        kind: &str,
-        known: impl Iterator<Item = &'n String>,
-    ) {
-        if self.scope.damaged {
-            return;
-        }
-        let known: Vec<&str> = known.map(String::as_str).collect();
-        let mut found = catalog::UNKNOWN_DEFINITION
-            .at(name.span, format!("there is no {kind} `{}`: no definition has that name", name.value));
-        found = match diagnostic::nearest(&name.value, known.iter().copied()) {
-            Some(near) => found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), name.span, near),
-            None if known.is_empty() => found.help("define it under `define`, or import the file that does"),
-            None => found.maybe_help(diagnostic::suggest(&name.value, known)),
-        };
-        self.found.push(found);
-    }
-
     /// The text of a persona: a name of one that is defined stands for its text.
     pub(super) fn persona(&mut self, leaf: &Leaf) -> crate::typed::Persona {
         use crate::typed::Persona;
@@ -199,10 +178,33 @@ impl Checker<'_> {
     pub(super) fn used(&mut self, used: &ast::Use) -> Option<crate::typed::Verb> {
         let scope = self.scope;
         let Some(defined) = scope.solvers.get(&used.name.value) else {
-            self.unknown_definition(&used.name, "list of steps", scope.solvers.keys());
+            let known = scope.solvers.keys().map(String::as_str);
+            self.found.extend(define::unknown(&used.name, "list of steps", known, scope));
             return None;
         };
         let arguments = self.arguments(&used.name, &defined.params, &used.with);
         Some(crate::typed::Verb::Use { arguments, steps: std::sync::Arc::clone(&defined.steps) })
+    }
+
+    /// A scorer that a definition is: typed where it is written, with what is given here.
+    pub(super) fn used_scorer(&mut self, scorer: &ast::Scorer, used: &ast::Use) -> Option<Scorer> {
+        let defined = self.scope.scorers.get(&used.name.value)?;
+        let mut given = self.arguments(&used.name, &defined.params, &used.with);
+        let when = scorer.when.as_ref().and_then(|leaf| self.applies(leaf));
+        let typed = defined.scorer.clone();
+        given.extend(typed.given);
+        Some(Scorer {
+            name: scorer.name.value.as_str().into(),
+            pass: self.pass(scorer, typed.method.scale()),
+            over: scorer.over.as_ref().map(|over| over.value),
+            at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
+            runs: scorer.runs.as_ref().map(|runs| runs.value),
+            confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            when: when.or(typed.when),
+            tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
+            given,
+            origin: Origin::at(scorer.span),
+            method: typed.method,
+        })
     }
 }

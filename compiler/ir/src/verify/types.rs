@@ -1,6 +1,7 @@
 //! The invariant of types.
 
 use super::{Found, Violation};
+use crate::check::Test;
 use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
 use crate::message::Message;
@@ -21,6 +22,14 @@ pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
     for slot in &graph.slots {
         names.insert(slot.name.clone(), slot.ty.clone());
     }
+    names
+}
+
+/// The names of a check's condition: those around it, what was said, and the number of its turn.
+pub fn names_of_check(names: &Names) -> Names {
+    let mut names = names.clone();
+    names.insert("text", Type::Str);
+    names.insert("turn", Type::Int);
     names
 }
 
@@ -91,6 +100,12 @@ impl Checker<'_, '_> {
         if !ty.fits(wanted) {
             self.found.at(self.id, format!("`{expr}` is of type {ty}; {wanted} is needed"));
         }
+    }
+
+    fn condition_of_check(&mut self, expr: &Expr) {
+        let mut errors = Vec::new();
+        typing::check_condition(expr, &names_of_check(self.names), &mut errors);
+        self.report(&expr.to_string(), errors);
     }
 
     fn template(&mut self, template: &Template) {
@@ -178,13 +193,17 @@ impl Checker<'_, '_> {
                 self.reads(from, &Type::Reply);
                 let ty = match schema {
                     Schema::UserTurn => Type::UserTurn,
-                    Schema::Verdict(_) => Type::Verdict,
+                    Schema::Verdict(_) | Schema::Judged(_) => Type::Verdict,
+                    Schema::Items(items) => items.ty(),
                 };
                 self.slot(into, &ty);
             }
-            Node::Check { text, turn, into, .. } => {
+            Node::Check { test, text, turn, into, .. } => {
                 self.expr_of(text, &Type::Str);
                 self.expr_of(turn, &Type::Int);
+                if let Test::Expr(expr) = test {
+                    self.condition_of_check(expr);
+                }
                 self.slot(into, &Type::Verdict);
             }
             Node::Tool { call, into } => {
