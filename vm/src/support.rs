@@ -17,23 +17,23 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
             let n = if calls.len() == 1 { "its call".to_owned() } else { format!("its {} calls", calls.len()) };
             found.push(part(
                 first.origin,
-                format!("`{when}` with {n}"),
+                &format!("`{when}` with {n}"),
                 "remove it, and prepare the application yourself",
             ));
         }
     }
     let limits = &program.limits;
     if limits.cost_usd.is_some() {
-        found.push(part(limits.origin, "`limits.cost`".to_owned(), "write `calls` in its place"));
+        found.push(part(limits.origin, "`limits.cost`", "write `calls` in its place"));
     }
     if limits.sample != aigo_ir::program::SampleLimits::default() {
         let help = "remove it, and bound each loop by its `max_turns`";
-        found.push(part(limits.origin, "`limits.sample`".to_owned(), help));
+        found.push(part(limits.origin, "`limits.sample`", help));
     }
     found
 }
 
-fn part(origin: Origin, what: String, help: &str) -> Diagnostic {
+fn part(origin: Origin, what: &str, help: &str) -> Diagnostic {
     let message = format!("this build checks and compiles {what}, and cannot run it yet");
     let diagnostic = match origin.0 {
         Some(span) => CANNOT_RUN.at(span, message),
@@ -49,15 +49,15 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
         Player::Chat(model) if model.dialect == Dialect::Anthropic => {
             let what = format!("the role `{name}` of `anthropic/{}`", model.model);
             let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
-            found.push(part(role.origin, what, help));
+            found.push(part(role.origin, &what, help));
         }
-        Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
+        Player::Http(_) => found.push(part(role.origin, &format!("the role `{name}` that `http` plays"), scripted)),
         Player::Command(_) => {
-            found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted))
+            found.push(part(role.origin, &format!("the role `{name}` that `command` plays"), scripted));
         }
         Player::Scripted(rules) if rules.iter().any(|rule| !rule.context.is_empty()) => {
             let what = format!("`context` in a rule of the role `{name}`");
-            found.push(part(role.origin, what, "remove it from the rule"));
+            found.push(part(role.origin, &what, "remove it from the rule"));
         }
         Player::Chat(_) | Player::Scripted(_) => {}
     }
