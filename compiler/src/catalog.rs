@@ -42,4 +42,6 @@ rows! {
     NOBODY_TO_ANSWER error "E0506" "a step that has nothing to answer";
     UNSOUND error "E0507" "a program that does not hold together";
     BAD_GATE error "E0508" "a gate that cannot be read";
+    // Around the task.
+    KEY_NOT_SET note "N0101" "an API key that a run will need is not set";
 }

@@ -12,6 +12,7 @@ mod ast;
 pub mod catalog;
 mod check;
 mod dataset;
+mod keys;
 mod lower;
 mod parse;
 mod resolve;
@@ -40,6 +41,8 @@ pub struct Compiled {
     pub program: Option<(Program, Dataset)>,
     /// Every finding, in the order of the text, each once.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many findings there were beyond those, which are the first [`aigo_ir::diagnostic::MOST_FINDINGS`].
+    pub omitted: usize,
     /// The texts that the findings point into.
     pub sources: SourceMap,
 }
@@ -50,7 +53,8 @@ pub fn compile(name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     let mut found = Diagnostics::default();
     let program = stages(name, bytes, world, &mut sources, &mut found);
     let program = program.filter(|_| !found.has_errors());
-    Compiled { program, diagnostics: found.finish(), sources }
+    let omitted = found.omitted();
+    Compiled { program, diagnostics: found.finish(), omitted, sources }
 }
 
 fn stages(
@@ -73,6 +77,7 @@ fn stages(
     found.extend(parsed.diagnostics);
     let task = parse::parse(&parsed.tree, found);
     let resolved = resolve::resolve(task, sources, found);
+    keys::check(&resolved.task.models, world, found);
     let before = found.len();
     let profile = dataset::profile(&resolved.task.dataset, world, found);
     let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;

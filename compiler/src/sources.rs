@@ -6,6 +6,11 @@ use std::io::{self, BufRead};
 pub trait Sources {
     /// Opens a file for reading.
     fn open(&self, path: &str) -> io::Result<Box<dyn BufRead + Send>>;
+
+    /// Whether the environment has a value for a name, which is not empty. What cannot be known is taken as set.
+    fn env_is_set(&self, _name: &str) -> bool {
+        true
+    }
 }
 
 /// A door to nowhere: for tasks without files.

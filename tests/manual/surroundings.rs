@@ -55,6 +55,11 @@ impl Sources for Files {
         let text = self.0.get(path).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
         Ok(Box::new(Cursor::new(text.clone().into_bytes())))
     }
+
+    /// One name is never set, for the page that shows it.
+    fn env_is_set(&self, name: &str) -> bool {
+        name != "NOT_SET"
+    }
 }
 
 /// A finding: its code, its line and the whole of it.
