@@ -7,14 +7,23 @@ use std::path::{Component, Path, PathBuf};
 
 use aigo_compiler::Sources;
 
+use crate::read;
+
 /// Files under one folder.
 pub(crate) struct Folder {
     root: PathBuf,
+    /// Whether unset variables are told while the task is checked. A run tells them by itself, as errors.
+    tells_unset: bool,
 }
 
 impl Folder {
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), tells_unset: false }
+    }
+
+    /// A folder whose environment is looked at.
+    pub(crate) fn with_environment(root: &Path) -> Self {
+        Self { root: root.to_owned(), tells_unset: true }
     }
 }
 
@@ -35,13 +44,24 @@ impl Sources for Folder {
         }
         Ok(Box::new(BufReader::with_capacity(256 << 10, File::open(found)?)))
     }
+
+    fn env_is_set(&self, name: &str) -> bool {
+        !self.tells_unset || secrets(&self.root)(name).is_some_and(|value| !value.is_empty())
+    }
 }
 
-/// Secrets: the environment, then the file `.env` in the task's folder.
+/// More than this is no list of secrets.
+const MOST_SECRETS: usize = 1 << 20;
+
+/// Secrets: the environment, then the file `.env` in the task's folder, which is read when a name is not in the environment.
 pub(crate) fn secrets(root: &Path) -> impl Fn(&str) -> Option<String> {
-    let text = std::fs::read_to_string(root.join(".env")).unwrap_or_default();
-    let file: BTreeMap<String, String> = text.lines().filter_map(assignment).collect();
-    move |name| std::env::var(name).ok().or_else(|| file.get(name).cloned())
+    let path = root.join(".env");
+    move |name| std::env::var(name).ok().or_else(|| assignments(&path).remove(name))
+}
+
+fn assignments(path: &Path) -> BTreeMap<String, String> {
+    let bytes = read::file(path, MOST_SECRETS).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().filter_map(assignment).collect()
 }
 
 /// `NAME=value`, `export NAME="value"`; comments and other lines say nothing.

@@ -1,0 +1,91 @@
+//! Findings in each of the formats.
+//!
+//! `text` and `concise` are made per finding; of the others the data are kept, and the whole is written at the end.
+
+pub(crate) mod github;
+pub(crate) mod json;
+mod safe;
+pub(crate) mod sarif;
+mod text;
+
+use aigo_compiler::Compiled;
+use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::span::SourceMap;
+use aigo_ir::text::is_dangerous;
+
+use crate::args::Findings;
+use crate::finding::{Finding, Located, Locator, Shown};
+use crate::terminal::Look;
+
+/// A task's findings as a format wants them. `task` is what the user calls it.
+pub(crate) fn findings(task: &str, compiled: &Compiled, format: Findings, look: Look) -> Vec<Finding> {
+    let mut locator = Locator::new(task, &compiled.sources);
+    let painter = text::Painter::new(&compiled.sources, look);
+    let each = compiled.diagnostics.iter().map(|diagnostic| Finding {
+        row: diagnostic.row,
+        identity: locator.identity(diagnostic),
+        is_fixable: diagnostic.fix.is_some(),
+        shown: match format {
+            Findings::Text => Shown::Text(painter.paint(diagnostic) + "\n"),
+            Findings::Concise => Shown::Text(concise(task, diagnostic, &compiled.sources)),
+            Findings::Json | Findings::Sarif | Findings::Github => {
+                Shown::Data(Box::new(locator.located(diagnostic)))
+            }
+        },
+    });
+    each.collect()
+}
+
+/// `path:line:column: error[E0301]: message`, one line. What has no place is about the task.
+fn concise(task: &str, diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let line = diagnostic.concise(sources);
+    let has_place = diagnostic.span.is_some_and(|span| sources.get(span.file).is_some());
+    if has_place { line + "\n" } else { format!("{}: {line}\n", one_line(task)) }
+}
+
+/// Text of others on one line, safe for terminals.
+fn one_line(text: &str) -> String {
+    aigo_ir::text::printable(&text.replace(['\n', '\t'], " "))
+}
+
+/// Everything of one check, for the formats that are written as a whole.
+pub(crate) struct Whole<'w> {
+    /// How many files were checked.
+    pub(crate) files: usize,
+    pub(crate) counts: Counts,
+    /// How many findings are not among the located ones, since there are too many.
+    pub(crate) omitted: usize,
+    pub(crate) findings: &'w [Located],
+    /// What could not be checked.
+    pub(crate) faults: &'w [String],
+}
+
+/// How many findings there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) errors: usize,
+    pub(crate) warnings: usize,
+    pub(crate) notes: usize,
+    pub(crate) fixable: usize,
+}
+
+/// JSON in which no character can drive a terminal. Outside of its strings there are none, and in a string each is written
+/// as an escape.
+fn harmless(json: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        if is_dangerous(c) && c != '\n' {
+            let _ = write!(out, "\\u{:04x}", c as u32);
+        } else {
+            out.push(c);
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn plural(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
