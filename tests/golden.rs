@@ -16,7 +16,7 @@ fn blesses() -> bool {
 }
 
 /// Compares with the golden file, or writes it. A difference is shown by its first line.
-fn compare(name: &str, now: &str) {
+pub(crate) fn compare(name: &str, now: &str) {
     let path = golden(name);
     if blesses() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

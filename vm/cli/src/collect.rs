@@ -149,3 +149,38 @@ fn summary(whole: &Whole<'_>) -> String {
     };
     format!("{}{}: {}{fixable}\n", more(whole.omitted), plural(whole.files, "file"), parts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use aigo_compiler::Compiled;
+    use aigo_ir::diagnostic::Row;
+    use aigo_ir::span::{SourceMap, Span};
+
+    use super::Collector;
+    use crate::args::Findings;
+    use crate::show;
+    use crate::terminal::Look;
+
+    static ROW: Row = Row::error("E0000", "a test");
+
+    /// A task that imports a library, whose second line is wrong; the task's own first line is too.
+    fn compiled(task: &str, library: &str) -> Compiled {
+        let mut sources = SourceMap::default();
+        let own = sources.add(task, "aigo: 1\n");
+        let imported = sources.add(library, "a: 1\nb: 2\n");
+        let diagnostics = vec![ROW.at(Span::new(own, 0, 4), "own"), ROW.at(Span::new(imported, 5, 6), "imported")];
+        Compiled { program: None, diagnostics, omitted: 0, sources }
+    }
+
+    #[test]
+    fn what_several_tasks_import_is_told_once_under_the_first() {
+        let mut collector = Collector::new(Findings::Json);
+        for (task, library) in [("a/1.yaml", "lib.yaml"), ("a/2.yaml", "a/../lib.yaml"), ("a/3.yaml", "other.yaml")] {
+            let compiled = compiled(task, library);
+            collector.task(show::findings(task, &compiled, Findings::Json, Look::plain()), 0);
+        }
+        let paths: Vec<&str> = collector.located.iter().map(|found| found.place.path.as_str()).collect();
+        assert_eq!(paths, ["a/1.yaml", "lib.yaml", "a/2.yaml", "a/3.yaml", "other.yaml"]);
+        assert_eq!((collector.counts.errors, collector.files()), (5, 3));
+    }
+}

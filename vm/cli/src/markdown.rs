@@ -28,6 +28,16 @@ pub(crate) fn plain(page: &str, width: usize) -> String {
     out
 }
 
+/// A page in Markdown that stands alone: its links to other pages are their texts.
+pub(crate) fn alone(page: &str) -> String {
+    let mut in_code = false;
+    let lines = page.lines().map(|line| {
+        in_code ^= line.starts_with("```");
+        if in_code { format!("{line}\n") } else { prose(line) + "\n" }
+    });
+    lines.collect()
+}
+
 /// What a block is: the words behind its fence say what the tests do with it.
 fn caption(info: &str) -> Option<&str> {
     let mut words = info.split_whitespace().skip(1);
@@ -90,9 +100,10 @@ mod tests {
 
     #[test]
     fn a_page_is_text() {
-        let page = "# E1: a [thing](x.md)\n\nOne two [three four](y.md#z) <- `a[0](b` five.\n\n- a list of words\n\n```yaml fails step\n- x\n\n  y\n```\n";
-        let wanted = "E1: a thing\n===========\n\nOne two three four\n<- `a[0](b` five.\n\n- a list of\n  words\n\nFails:\n\n    - x\n\n      y\n";
+        let page = "# E1: a [thing](x.md)\n\nOne two [three four](y.md#z) <- `a[0](b` five.\n\n- a list of three\n\n```yaml fails step\n- x\n\n  y\n```\n";
+        let wanted = "E1: a thing\n===========\n\nOne two three four\n<- `a[0](b` five.\n\n- a list of\n  three\n\nFails:\n\n    - x\n\n      y\n";
         assert_eq!(plain(page, 18), wanted);
+        assert_eq!(super::alone("a [b](c)\n```\n[d](e)\n```\n"), "a b\n```\n[d](e)\n```\n");
         assert_eq!(plain("See [it](https://x.y/z).", 80), "See it <https://x.y/z>.\n");
     }
 }

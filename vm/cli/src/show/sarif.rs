@@ -211,7 +211,7 @@ fn rule(row: &Row) -> Rule {
     Rule {
         id: row.code,
         short_description: text(row.title),
-        help: Help { text: crate::markdown::plain(page, usize::MAX), markdown: page.to_owned() },
+        help: Help { text: crate::markdown::plain(page, usize::MAX), markdown: crate::markdown::alone(page) },
         help_uri: catalog::url(row.code),
         default_configuration: Configuration { level: level(row.severity) },
     }

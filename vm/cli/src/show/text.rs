@@ -13,6 +13,8 @@ use super::one_line;
 use super::safe::SafeSource;
 use crate::terminal::Look;
 
+/// How many lines may lie between places that are drawn together: each has one line around it.
+const NEAR: usize = 3;
 /// Lines of a fix that are shown.
 const MOST_LINES: usize = 3;
 
@@ -40,8 +42,8 @@ impl<'s> Painter<'s> {
     /// One finding, with a line end.
     pub(super) fn paint(&self, diagnostic: &Diagnostic) -> String {
         let mut out = String::new();
-        let here = diagnostic.span.map(|span| span.file);
-        let places = diagnostic.related.iter().filter(|(other, _)| Some(other.file) == here);
+        let (near, far): (Vec<_>, Vec<_>) =
+            diagnostic.related.iter().partition(|(other, _)| diagnostic.span.is_some_and(|span| self.is_near(span, *other)));
         let primary = diagnostic.span.map(|span| (span, diagnostic.label.as_str()));
         let mut shown = Drawn {
             code: Some(diagnostic.row.code),
@@ -55,16 +57,22 @@ impl<'s> Painter<'s> {
             source: None,
             labels: Vec::new(),
         };
-        let related = places.map(|(span, label)| (*span, label.as_str()));
+        let related = near.into_iter().map(|(span, label)| (*span, label.as_str()));
         self.place(&mut shown, primary.into_iter().chain(related));
         self.draw(&shown, &mut out);
-        for (span, label) in diagnostic.related.iter().filter(|(other, _)| Some(other.file) != here) {
+        for (span, label) in far {
             self.elsewhere(*span, label, &mut out);
         }
         if let Some(fix) = &diagnostic.fix {
-            self.fix(fix, &mut out);
+            self.fix(fix, diagnostic.help.as_deref(), &mut out);
         }
         out
+    }
+
+    /// Whether two places are shown in one piece of text.
+    fn is_near(&self, span: Span, other: Span) -> bool {
+        let line = |span: Span| self.source(span.file).map(|source| source.line_of(span.start as usize));
+        span.file == other.file && line(span).zip(line(other)).is_some_and(|(a, b)| a.abs_diff(b) <= NEAR)
     }
 
     fn draw(&self, shown: &Drawn<'_>, out: &mut String) {
@@ -76,7 +84,7 @@ impl<'s> Painter<'s> {
         out.push('\n');
     }
 
-    /// A place in another file that explains a finding.
+    /// A place in another file, or far away in this one, that explains a finding.
     fn elsewhere(&self, span: Span, label: &str, out: &mut String) {
         let severity = miette::Severity::Advice;
         let message = one_line(if label.is_empty() { "see also" } else { label });
@@ -102,22 +110,22 @@ impl<'s> Painter<'s> {
         }
     }
 
-    /// The lines of a fix as it would leave them.
-    fn fix(&self, fix: &Fix, out: &mut String) {
+    /// The lines of a fix as it would leave them. What it does is told unless the help has just said so.
+    fn fix(&self, fix: &Fix, help: Option<&str>, out: &mut String) {
         let Some(source) = self.source(fix.span.file) else { return };
         let (start, end) = (source.floor(fix.span.start as usize), source.floor(fix.span.end as usize));
         let (first, last) = (source.line_of(start), source.line_of(end.max(start)));
-        let (on, off) = if self.look.colour { ("\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
-        let _ = writeln!(out, "{on}   fix: {off}{}", one_line(&fix.title));
+        if help != Some(fix.title.as_str()) {
+            let (on, off) = if self.look.colour { ("\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
+            let _ = writeln!(out, "{on}   fix: {off}{}", one_line(&fix.title));
+        }
         if !source.is_shown(first) || !source.is_shown(last) {
             return;
         }
-        let text = source.text();
         let first_line = source.line(first);
         let column = source.column(start);
         let before: String = first_line.chars().take(column).collect();
         let after: String = source.line(last).chars().skip(source.column(end.max(start))).collect();
-        debug_assert!(text.is_char_boundary(start));
         let edited = format!("{before}{}{after}", fix.text);
         let room = self.look.width.saturating_sub(10);
         let mut lines = edited.lines().enumerate();
@@ -200,5 +208,81 @@ impl miette::Diagnostic for Drawn<'_> {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         (!self.labels.is_empty())
             .then(|| Box::new(self.labels.iter().cloned()) as Box<dyn Iterator<Item = LabeledSpan>>)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aigo_ir::diagnostic::Row;
+    use aigo_ir::span::{FileId, SourceMap, Span};
+
+    use super::Painter;
+    use crate::terminal::Look;
+
+    static ROW: Row = Row::error("E0000", "a test");
+
+    fn span(file: u32, start: usize, end: usize) -> Span {
+        Span::new(FileId(file), start, end)
+    }
+
+    #[test]
+    fn places_in_other_files_and_far_away_are_shown_with_their_own_lines() {
+        let mut sources = SourceMap::default();
+        let long: String = (1..=900).map(|n| format!("line {n}\n")).collect();
+        sources.add("a.yaml", long.as_str());
+        sources.add("lib.yaml", "x: 1\ny: {min_turn: 2}\n");
+        let at = |n: usize| long.find(&format!("line {n}\n")).unwrap();
+        let found = ROW
+            .at(span(0, at(800), at(800) + 4), "the second")
+            .related(span(0, at(3) + 5, at(3) + 6), "the first")
+            .related(span(0, at(802), at(802) + 4), "near")
+            .related(span(1, 9, 17), "written here")
+            .fix("write `min_turns`", span(1, 9, 17), "min_turns");
+        let shown = Painter::new(&sources, Look::plain()).paint(&found);
+        let wanted = "E0000
+
+  × the second
+     ╭─[a.yaml:800:1]
+ 799 │ line 799
+ 800 │ line 800
+     · ────
+ 801 │ line 801
+ 802 │ line 802
+     · ──┬─
+     ·   ╰── near
+ 803 │ line 803
+     ╰────
+  ☞ the first
+   ╭─[a.yaml:3:6]
+ 2 │ line 2
+ 3 │ line 3
+   ·      ─
+ 4 │ line 4
+   ╰────
+  ☞ written here
+   ╭─[lib.yaml:2:5]
+ 1 │ x: 1
+ 2 │ y: {min_turn: 2}
+   ·     ────────
+   ╰────
+   fix: write `min_turns`
+      2 │ y: {min_turns: 2}
+";
+        assert_eq!(shown, wanted, "\n{shown}");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_and_not_shown() {
+        let mut sources = SourceMap::default();
+        let text = format!("a: é{}b\nc: d\n{}\n", "x".repeat(100_000), "y".repeat(3_000));
+        sources.add("a.yaml", text.as_str());
+        let at = text.find('b').unwrap();
+        let painter = Painter::new(&sources, Look::plain());
+        let shown = painter.paint(&ROW.at(span(0, at, at + 1), "too far").fix("mend", span(0, at, at + 1), "z"));
+        assert!(shown.contains("too far (a.yaml:1:100005)") && shown.len() < 200, "{shown}");
+        // Nor is it shown around another, or between two places.
+        let two = ROW.at(span(0, at + 2, at + 3), "here").related(span(0, 0, 1), "before");
+        let shown = painter.paint(&two);
+        assert!(shown.contains("2 │ c: d") && !shown.contains("xxx") && !shown.contains("yyy"), "{shown}");
     }
 }
