@@ -213,16 +213,18 @@ fn sarif_is_valid_and_refers_to_what_is_there() {
 #[test]
 fn fingerprints_stay_when_lines_above_move() {
     let folder = folder("check_fingerprints");
-    let twice = clean("f", "").replace("user: Hello", "user: \"{{ x }}\", user: \"{{ x }}\"").replace(", user", ",\n  user");
-    let prints = |text: &str| -> Vec<String> {
-        write(&folder, "a b.yaml", text);
-        let log = run(&folder, &["check", "a b.yaml", "--format", "sarif"]).json();
-        let results = log["runs"][0]["results"].as_array().unwrap().clone();
-        assert!(results.iter().all(|result| {
-            result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b.yaml"
-        }));
-        results.iter().map(|one| one["partialFingerprints"]["aigoLine/v1"].as_str().unwrap().to_owned()).collect()
-    };
+    let twice =
+        clean("f", "").replace("user: Hello", "user: \"{{ x }}\", user: \"{{ x }}\"").replace(", user", ",\n  user");
+    let prints =
+        |text: &str| -> Vec<String> {
+            write(&folder, "a b.yaml", text);
+            let log = run(&folder, &["check", "a b.yaml", "--format", "sarif"]).json();
+            let results = log["runs"][0]["results"].as_array().unwrap().clone();
+            assert!(results.iter().all(|result| {
+                result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b.yaml"
+            }));
+            results.iter().map(|one| one["partialFingerprints"]["aigoLine/v1"].as_str().unwrap().to_owned()).collect()
+        };
     let before = prints(&twice.replace("{{ x }}\",", "{{ y }}\","));
     assert_eq!(before.len(), 2);
     assert_ne!(before[0], before[1]);
@@ -238,12 +240,14 @@ fn fingerprints_stay_when_lines_above_move() {
 fn github_gets_ten_of_a_level_and_a_count() {
     let folder = folder("check_github");
     let steps: String = (0..14).map(|n| format!("  - user: \"{{{{ x{n} }}}}\"\n")).collect();
-    let text = clean("g", "").replace("solvers: [user: Hello, generate]\n", &format!("solvers:\n{steps}  - generate\n"));
+    let text =
+        clean("g", "").replace("solvers: [user: Hello, generate]\n", &format!("solvers:\n{steps}  - generate\n"));
     write(&folder, "a,b:c%.yaml", text);
     let ran = run(&folder, &["check", "./a,b:c%.yaml", "--format", "github"]);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines.len(), 11, "{}", ran.out);
-    let first = "::error file=a%2Cb%3Ac%25.yaml,line=6,col=15,endLine=6,endColumn=17,title=E0302%3A a name or attribute";
+    let first =
+        "::error file=a%2Cb%3Ac%25.yaml,line=6,col=15,endLine=6,endColumn=17,title=E0302%3A a name or attribute";
     assert!(lines[0].starts_with(first), "{}", lines[0]);
     assert_eq!(lines[10], "4 errors more: `aigo check --format concise` lists all");
     assert!(!lines[10].starts_with("::"));
@@ -253,7 +257,11 @@ fn github_gets_ten_of_a_level_and_a_count() {
 fn a_reader_who_goes_away_is_no_error() {
     let folder = folder("check_pipe");
     let steps = "  - user: \"{{ x }}\"\n".repeat(5_000);
-    write(&folder, "a.yaml", clean("p", "").replace("solvers: [user: Hello, generate]\n", &format!("solvers:\n{steps}")));
+    write(
+        &folder,
+        "a.yaml",
+        clean("p", "").replace("solvers: [user: Hello, generate]\n", &format!("solvers:\n{steps}")),
+    );
     for format in FORMATS {
         let mut child = command(&folder, &["check", "a.yaml", "--format", format], &[])
             .stdout(Stdio::piped())

@@ -27,8 +27,7 @@ fn texts_that_are_no_tasks_are_3_at_their_place() {
     };
     let laughs: String =
         (1..10).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "))).collect();
-    let merges: String =
-        (1..30).map(|n| format!("m{n}: &m{n} {{<<: [*m{0}, *m{0}], k{n}: 1}}\n", n - 1)).collect();
+    let merges: String = (1..30).map(|n| format!("m{n}: &m{n} {{<<: [*m{0}, *m{0}], k{n}: 1}}\n", n - 1)).collect();
     let task = clean("t", "");
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("laughs.yaml", format!("a0: &a0 [lol]\n{laughs}{task}").into_bytes(), "error["),
@@ -41,7 +40,11 @@ fn texts_that_are_no_tasks_are_3_at_their_place() {
         ("utf16_mark.yaml", wide(&task, b"\xff\xfe"), "E0101"),
         ("utf16.yaml", wide(&task, b""), "error["),
         ("nul.yaml", format!("{task}description: \"a\0b\"\n").into_bytes(), "U+0000"),
-        ("operators.yaml", task.replace("Hello", &format!("\"{{{{ {}1 }}}}\"", "-".repeat(5_000))).into_bytes(), "error["),
+        (
+            "operators.yaml",
+            task.replace("Hello", &format!("\"{{{{ {}1 }}}}\"", "-".repeat(5_000))).into_bytes(),
+            "error[",
+        ),
         ("empty.yaml", Vec::new(), "error["),
         ("binary.yaml", (0..=255).cycle().take(100_000).collect(), "E0101"),
     ];
@@ -170,8 +173,12 @@ fn nothing_of_a_file_can_drive_a_terminal() {
             match format {
                 "json" | "sarif" => assert!(ran.json().is_object()),
                 // One line is one finding, whatever a file says.
-                "concise" => assert!(ran.out.lines().all(|line| line.contains(": error[") || line.contains(": warning["))),
-                "github" => assert!(ran.out.lines().all(|line| line.starts_with("::") && line.matches("file=").count() == 1)),
+                "concise" => {
+                    assert!(ran.out.lines().all(|line| line.contains(": error[") || line.contains(": warning[")))
+                }
+                "github" => {
+                    assert!(ran.out.lines().all(|line| line.starts_with("::") && line.matches("file=").count() == 1))
+                }
                 _ => shown += usize::from(ran.out.contains("\\u{1b}") || ran.out.contains('?')),
             }
         }

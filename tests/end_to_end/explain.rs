@@ -12,9 +12,8 @@ fn every_code_is_listed_and_has_its_page() {
     assert!(codes.len() == pages && codes.is_sorted(), "{pages} pages: {codes:?}");
     assert!(list.out.contains("E0302  error    a name or attribute that is not defined\n"), "{}", list.out);
     let all = run(&folder, &[&["explain", "--format", "md"], codes.as_slice()].concat());
-    let texts = codes.iter().map(|code| {
-        std::fs::read_to_string(root().join(format!("spec/diagnostics/{code}.md"))).unwrap()
-    });
+    let texts =
+        codes.iter().map(|code| std::fs::read_to_string(root().join(format!("spec/diagnostics/{code}.md"))).unwrap());
     assert_eq!((all.code, all.out), (0, texts.collect::<Vec<_>>().join("\n")));
 }
 

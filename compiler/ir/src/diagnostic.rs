@@ -287,7 +287,8 @@ mod tests {
     #[test]
     fn the_nearest_name_is_that_of_the_distances_alone() {
         let known = ["min_turns", "max_turns", "turns", "turn", "user", "Über", "İd", "id", "persona", "a", "", "値段"];
-        let seen = ["min_turn", "min-turns", "MAX_TURNS", "trun", "uber", "i̇d", "di", "personna", "b", "xyz", "値", "snrut"];
+        let seen =
+            ["min_turn", "min-turns", "MAX_TURNS", "trun", "uber", "i̇d", "di", "personna", "b", "xyz", "値", "snrut"];
         for seen in seen {
             let cutoff = (seen.chars().count() / 3).max(1);
             let all = known.into_iter().map(|name| (strsim::damerau_levenshtein(&plain(seen), &plain(name)), name));

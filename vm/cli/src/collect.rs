@@ -112,11 +112,7 @@ impl Collector {
         if let Some(error) = self.output.failure() {
             self.fault(format!("the findings cannot be written: {error}"));
         }
-        Outcome {
-            errors: self.counts.errors,
-            warnings: self.counts.warnings,
-            has_faults: !self.faults.is_empty(),
-        }
+        Outcome { errors: self.counts.errors, warnings: self.counts.warnings, has_faults: !self.faults.is_empty() }
     }
 }
 

@@ -52,7 +52,8 @@ impl Expansion {
         if *part == "**" {
             // At the end it stands for everything below, which is what a folder stands for.
             self.step(base, rest);
-            for entry in entries.iter().filter(|entry| !rest.is_empty() && entry.is_folder && !is_left_out(&entry.name)) {
+            for entry in entries.iter().filter(|entry| !rest.is_empty() && entry.is_folder && !is_left_out(&entry.name))
+            {
                 self.step(&base.join(&entry.name), parts);
             }
             return;

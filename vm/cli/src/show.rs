@@ -28,9 +28,7 @@ pub(crate) fn findings(task: &str, compiled: &Compiled, format: Findings, look: 
         shown: match format {
             Findings::Text => Shown::Text(painter.paint(diagnostic) + "\n"),
             Findings::Concise => Shown::Text(concise(task, diagnostic, &compiled.sources)),
-            Findings::Json | Findings::Sarif | Findings::Github => {
-                Shown::Data(Box::new(locator.located(diagnostic)))
-            }
+            Findings::Json | Findings::Sarif | Findings::Github => Shown::Data(Box::new(locator.located(diagnostic))),
         },
     });
     each.collect()

@@ -58,7 +58,9 @@ mod tests {
     #[test]
     fn the_flag_comes_first_then_the_environment_then_the_terminal() {
         let colour = |color, is_terminal, set: &[(&str, &str)]| {
-            let value = |name: &str| set.iter().find(|(own, _)| *own == name).map_or_else(String::new, |(_, v)| (*v).to_owned());
+            let value = |name: &str| {
+                set.iter().find(|(own, _)| *own == name).map_or_else(String::new, |(_, v)| (*v).to_owned())
+            };
             is_coloured(color, is_terminal, value)
         };
         assert!(colour(Color::Auto, true, &[]) && !colour(Color::Auto, false, &[]));

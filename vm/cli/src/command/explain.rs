@@ -33,7 +33,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
 }
 
 fn list() {
-    let lines = catalog::rows().into_iter().map(|row| format!("{}  {:<7}  {}\n", row.code, row.severity.word(), row.title));
+    let lines =
+        catalog::rows().into_iter().map(|row| format!("{}  {:<7}  {}\n", row.code, row.severity.word(), row.title));
     out::text(&lines.collect::<String>());
 }
 

@@ -86,10 +86,10 @@ pub(crate) fn write(whole: &Whole<'_>) -> Result<String, serde_json::Error> {
         help: found.help.as_deref(),
         place: place(&found.place),
         related: found.related.iter().map(|(message, at)| Related { message, place: place(at) }).collect(),
-        fix: found.fix.as_ref().map(|fix| Fix {
-            title: &fix.title,
-            edits: [Edit { place: place(&fix.place), text: &fix.text }],
-        }),
+        fix: found
+            .fix
+            .as_ref()
+            .map(|fix| Fix { title: &fix.title, edits: [Edit { place: place(&fix.place), text: &fix.text }] }),
         url: catalog::url(found.row.code),
     });
     let counts = whole.counts;

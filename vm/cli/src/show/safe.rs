@@ -25,7 +25,11 @@ pub(super) struct SafeSource<'s> {
 impl<'s> SafeSource<'s> {
     pub(super) fn new(file: &'s SourceFile) -> Self {
         let newlines = file.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Self { name: one_line(&file.name), text: safe(&file.text), starts: std::iter::once(0).chain(newlines).collect() }
+        Self {
+            name: one_line(&file.name),
+            text: safe(&file.text),
+            starts: std::iter::once(0).chain(newlines).collect(),
+        }
     }
 
     pub(super) fn name(&self) -> &str {

@@ -42,8 +42,10 @@ impl<'s> Painter<'s> {
     /// One finding, with a line end.
     pub(super) fn paint(&self, diagnostic: &Diagnostic) -> String {
         let mut out = String::new();
-        let (near, far): (Vec<_>, Vec<_>) =
-            diagnostic.related.iter().partition(|(other, _)| diagnostic.span.is_some_and(|span| self.is_near(span, *other)));
+        let (near, far): (Vec<_>, Vec<_>) = diagnostic
+            .related
+            .iter()
+            .partition(|(other, _)| diagnostic.span.is_some_and(|span| self.is_near(span, *other)));
         let primary = diagnostic.span.map(|span| (span, diagnostic.label.as_str()));
         let mut shown = Drawn {
             code: Some(diagnostic.row.code),
