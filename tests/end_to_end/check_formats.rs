@@ -27,6 +27,9 @@ fn each_format_is_the_golden_one() {
         let (shown, end) = if is_json { (pretty(&ran.out), "json") } else { (ran.out, "txt") };
         compare(&format!("check/{format}.{end}"), &shown);
     }
+    // The name that `text` had before.
+    let full = run(root(), &["check", "tests/fixtures/check", "--format", "full"]);
+    compare("check/text.txt", &full.out);
     let coloured = run(root(), &["check", "tests/fixtures/check/broken.yaml", "--color", "always"]);
     // A golden file of text: escapes are written out.
     compare("check/coloured.txt", &coloured.out.replace('\u{1b}', "^"));
@@ -239,7 +242,7 @@ fn fingerprints_stay_when_lines_above_move() {
 #[test]
 fn github_gets_ten_of_a_level_and_a_count() {
     let folder = folder("check_github");
-    let steps: String = (0..14).map(|n| format!("  - user: \"{{{{ x{n} }}}}\"\n")).collect();
+    let steps = (0..14).map(|n| format!("  - user: \"{{{{ x{n} }}}}\"\n")).collect::<Vec<_>>().concat();
     let text =
         clean("g", "").replace("solvers: [user: Hello, generate]\n", &format!("solvers:\n{steps}  - generate\n"));
     write(&folder, "a,b:c%.yaml", text);
@@ -284,11 +287,17 @@ fn ten_thousand_findings_are_enough() {
         let text = clean("m", "").replace("{samples: [{plan: Pro}]}", &format!("\n  samples:\n{rows}"));
         write(&folder, file, text);
     }
+    // However many warnings there are, errors behind them are shown.
+    let keys = (0..6_000).map(|n| format!("k{n}: 1\n")).collect::<Vec<_>>().concat();
+    write(&folder, "c.yaml", clean("m", &keys));
     let ran = run(&folder, &["check", "--format", "concise"]);
     let lines: Vec<&str> = ran.out.lines().collect();
-    assert_eq!((ran.code, lines.len()), (0, 10_001), "{}", ran.err);
-    assert_eq!(lines[10_000], "… and 2000 more findings");
+    assert_eq!((ran.code, lines.len()), (3, 10_001), "{}", ran.err);
+    assert!(lines[4_999].contains("a.yaml:") && lines[5_000].contains("c.yaml:"), "{:?}", &lines[4_999..5_001]);
+    assert_eq!(lines[10_000], "… and 8000 more findings");
     let object = run(&folder, &["check", "--format", "json"]).json();
     let listed = object["diagnostics"].as_array().unwrap().len();
-    assert_eq!((object["warnings"].as_u64(), object["omitted"].as_u64(), listed), (Some(12_000), Some(2_000), 10_000));
+    let count = |key: &str| object[key].as_u64();
+    assert_eq!((count("warnings"), count("errors"), listed), (Some(10_000), Some(6_000), 10_000));
+    assert_eq!(count("omitted"), Some(8_000));
 }

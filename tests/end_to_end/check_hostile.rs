@@ -25,13 +25,14 @@ fn texts_that_are_no_tasks_are_3_at_their_place() {
     let wide = |text: &str, mark: &[u8]| -> Vec<u8> {
         mark.iter().copied().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
     };
-    let laughs: String =
+    let laughs: Vec<String> =
         (1..10).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "))).collect();
-    let merges: String = (1..30).map(|n| format!("m{n}: &m{n} {{<<: [*m{0}, *m{0}], k{n}: 1}}\n", n - 1)).collect();
+    let merges: Vec<String> =
+        (1..30).map(|n| format!("m{n}: &m{n} {{<<: [*m{0}, *m{0}], k{n}: 1}}\n", n - 1)).collect();
     let task = clean("t", "");
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("laughs.yaml", format!("a0: &a0 [lol]\n{laughs}{task}").into_bytes(), "error["),
-        ("merges.yaml", format!("m0: &m0 {{k0: 1}}\n{merges}{task}").into_bytes(), "error["),
+        ("laughs.yaml", format!("a0: &a0 [lol]\n{}{task}", laughs.concat()).into_bytes(), "error["),
+        ("merges.yaml", format!("m0: &m0 {{k0: 1}}\n{}{task}", merges.concat()).into_bytes(), "error["),
         ("deep_flow.yaml", format!("{task}tags: {}", "[".repeat(100_000)).into_bytes(), "E0111"),
         ("deep_map.yaml", format!("{task}tags: {}", "{a: ".repeat(100_000)).into_bytes(), "E0111"),
         ("deep_block.yaml", format!("{task}tags:\n  {}x\n", "- ".repeat(100_000)).into_bytes(), "error["),
@@ -111,7 +112,7 @@ fn what_is_no_file_is_2_and_is_not_waited_for() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     // Who may read everything cannot test that somebody may not.
     write(&folder, "secret.yaml", clean("s", ""));
-    fs::set_permissions(folder.join("secret.yaml"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.join("secret.yaml"), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(folder.join("secret.yaml")).is_err() {
         refused(&folder, "secret.yaml", 2, "this user may not read it");
     }
@@ -122,7 +123,7 @@ const BAD: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}\u{85}\u{202e}\u{2066}\u{2028}\
 
 /// Tasks with something bad in every place that a message can show: keys, names, values, templates, tags, data.
 fn bad_tasks() -> Vec<String> {
-    let escaped: String = BAD.chars().map(|c| format!("\\u{:04x}", c as u32)).collect();
+    let escaped = BAD.chars().map(|c| format!("\\u{:04x}", c as u32)).collect::<Vec<_>>().concat();
     // Characters that YAML lets stand as they are.
     let raw: String = BAD.chars().filter(|c| !c.is_control() || *c == '\u{85}').collect();
     let task = clean("t", "");
@@ -174,10 +175,10 @@ fn nothing_of_a_file_can_drive_a_terminal() {
                 "json" | "sarif" => assert!(ran.json().is_object()),
                 // One line is one finding, whatever a file says.
                 "concise" => {
-                    assert!(ran.out.lines().all(|line| line.contains(": error[") || line.contains(": warning[")))
+                    assert!(ran.out.lines().all(|line| line.contains(": error[") || line.contains(": warning[")));
                 }
                 "github" => {
-                    assert!(ran.out.lines().all(|line| line.starts_with("::") && line.matches("file=").count() == 1))
+                    assert!(ran.out.lines().all(|line| line.starts_with("::") && line.matches("file=").count() == 1));
                 }
                 _ => shown += usize::from(ran.out.contains("\\u{1b}") || ran.out.contains('?')),
             }

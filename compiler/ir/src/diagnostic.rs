@@ -154,12 +154,17 @@ impl Diagnostic {
 /// How many findings of one pass are kept. Nobody reads more, and a hostile file could fill the memory with them.
 pub const MOST_FINDINGS: usize = 10_000;
 
+/// How many of those may be no errors, so that warnings cannot crowd out what they do not explain.
+pub const MOST_MINOR: usize = MOST_FINDINGS / 2;
+
 /// Findings of one pass, in the order they were found until [`Diagnostics::finish`] sorts them.
 ///
 /// The first [`MOST_FINDINGS`] are kept, the others are only counted.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
+    /// How many of those are no errors.
+    minor: usize,
     omitted: usize,
     has_errors: bool,
 }
@@ -167,8 +172,10 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Adds a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.has_errors |= diagnostic.row.severity == Severity::Error;
-        if self.kept.len() < MOST_FINDINGS {
+        let is_error = diagnostic.row.severity == Severity::Error;
+        self.has_errors |= is_error;
+        if self.kept.len() < MOST_FINDINGS && (is_error || self.minor < MOST_MINOR) {
+            self.minor += usize::from(!is_error);
             self.kept.push(diagnostic);
         } else {
             self.omitted += 1;
@@ -306,7 +313,10 @@ mod tests {
         found.extend((0..MOST_FINDINGS + 5).map(|n| ROW.nowhere(n.to_string())));
         assert!(!found.has_errors());
         found.push(LAST.nowhere("the last"));
-        assert_eq!((found.len(), found.omitted(), found.has_errors()), (MOST_FINDINGS + 6, 6, true));
-        assert_eq!(found.finish().len(), MOST_FINDINGS);
+        assert_eq!((found.len(), found.omitted(), found.has_errors()), (MOST_FINDINGS + 6, MOST_MINOR + 5, true));
+        found.extend((0..MOST_FINDINGS).map(|n| LAST.nowhere(n.to_string())));
+        let kept = found.finish();
+        assert_eq!(kept.len(), MOST_FINDINGS);
+        assert_eq!(kept.iter().filter(|one| one.row.severity == Severity::Error).count(), MOST_FINDINGS - MOST_MINOR);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use aigo_ir::diagnostic::{MOST_FINDINGS, Severity};
+use aigo_ir::diagnostic::{MOST_FINDINGS, MOST_MINOR, Severity};
 
 use crate::args::Findings;
 use crate::finding::{Finding, Identity, Located, Shown};
@@ -13,7 +13,10 @@ use crate::show::{self, Counts, Whole, plural};
 pub(crate) struct Collector {
     format: Findings,
     output: Output,
+    /// What is shown.
     seen: BTreeSet<Identity>,
+    /// How many of those are no errors.
+    minor: usize,
     located: Vec<Located>,
     faults: Vec<String>,
     counts: Counts,
@@ -37,6 +40,7 @@ impl Collector {
             format,
             output: Output::new(),
             seen: BTreeSet::new(),
+            minor: 0,
             located: Vec::new(),
             faults: Vec::new(),
             counts: Counts::default(),
@@ -55,7 +59,6 @@ impl Collector {
     }
 
     fn finding(&mut self, finding: Finding) {
-        let is_full = self.seen.len() >= MOST_FINDINGS;
         if self.seen.contains(&finding.identity) {
             return;
         }
@@ -65,10 +68,12 @@ impl Collector {
             Severity::Note => self.counts.notes += 1,
         }
         self.counts.fixable += usize::from(finding.is_fixable);
-        if is_full {
+        let is_minor = finding.row.severity != Severity::Error;
+        if self.seen.len() >= MOST_FINDINGS || (is_minor && self.minor >= MOST_MINOR) {
             self.omitted += 1;
             return;
         }
+        self.minor += usize::from(is_minor);
         self.seen.insert(finding.identity);
         match finding.shown {
             Shown::Text(text) => self.output.write(&text),

@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn a_page_is_text() {
-        let page = "# E1: a [thing](x.md)\n\nOne two [three four](y.md#z) <- `a[0](b` five.\n\n- a list of three\n\n```yaml fails step\n- x\n\n  y\n```\n";
-        let wanted = "E1: a thing\n===========\n\nOne two three four\n<- `a[0](b` five.\n\n- a list of\n  three\n\nFails:\n\n    - x\n\n      y\n";
+        let page = "# E1: a [thing](x.md)\n\nOne two [three four](y.md#z) <- `a[0](b` five.\n\n- a list of three things\n\n```yaml fails step\n- x\n\n  y\n```\n";
+        let wanted = "E1: a thing\n===========\n\nOne two three four\n<- `a[0](b` five.\n\n- a list of three\n  things\n\nFails:\n\n    - x\n\n      y\n";
         assert_eq!(plain(page, 18), wanted);
         assert_eq!(super::alone("a [b](c)\n```\n[d](e)\n```\n"), "a b\n```\n[d](e)\n```\n");
         assert_eq!(plain("See [it](https://x.y/z).", 80), "See it <https://x.y/z>.\n");

@@ -41,7 +41,9 @@ pub(crate) fn in_order<T: Sync, R: Send>(
         }
         drop(sender);
         if started == 0 {
-            items.iter().for_each(|item| take(item, work(item)));
+            for item in items {
+                take(item, work(item));
+            }
             return;
         }
         let (mut early, mut wanted) = (BTreeMap::new(), 0);

@@ -19,6 +19,10 @@ use crate::terminal::Look;
 
 /// A task's findings as a format wants them. `task` is what the user calls it.
 pub(crate) fn findings(task: &str, compiled: &Compiled, format: Findings, look: Look) -> Vec<Finding> {
+    // Most tasks have none.
+    if compiled.diagnostics.is_empty() {
+        return Vec::new();
+    }
     let mut locator = Locator::new(task, &compiled.sources);
     let painter = text::Painter::new(&compiled.sources, look);
     let each = compiled.diagnostics.iter().map(|diagnostic| Finding {

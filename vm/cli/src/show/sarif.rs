@@ -1,6 +1,7 @@
 //! `--format sarif`: the Static Analysis Results Interchange Format, version 2.1.0 (OASIS).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use aigo_ir::diagnostic::{Row, Severity};
@@ -105,11 +106,11 @@ struct Outcome {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
-    physical_location: Physical,
+    #[serde(rename = "physicalLocation")]
+    physical: Physical,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<Text>,
 }
@@ -224,7 +225,7 @@ fn outcome(found: &Located, rules: &[&'static Row], folder: &Path) -> Outcome {
     };
     let related = found.related.iter().enumerate().map(|(at, (label, place))| Location {
         id: Some(at + 1),
-        physical_location: physical(place, folder),
+        physical: physical(place, folder),
         message: Some(text(label.as_str())),
     });
     Outcome {
@@ -232,7 +233,7 @@ fn outcome(found: &Located, rules: &[&'static Row], folder: &Path) -> Outcome {
         rule_index: rules.partition_point(|row| row.code < found.row.code),
         level: level(found.row.severity),
         message: text(message),
-        locations: [Location { id: None, physical_location: physical(&found.place, folder), message: None }],
+        locations: [Location { id: None, physical: physical(&found.place, folder), message: None }],
         related_locations: related.collect(),
         fixes: found.fix.iter().map(|fix| mended(fix, folder)).collect(),
         partial_fingerprints: BTreeMap::from([("aigoLine/v1", found.fingerprint.clone())]),
@@ -296,7 +297,7 @@ fn address(path: &Path) -> String {
                 if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
                     out.push(char::from(*byte));
                 } else {
-                    out.push_str(&format!("%{byte:02X}"));
+                    let _ = write!(out, "%{byte:02X}");
                 }
             }
         }

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn places_in_other_files_and_far_away_are_shown_with_their_own_lines() {
         let mut sources = SourceMap::default();
-        let long: String = (1..=900).map(|n| format!("line {n}\n")).collect();
+        let long = (1..=900).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
         sources.add("a.yaml", long.as_str());
         sources.add("lib.yaml", "x: 1\ny: {min_turn: 2}\n");
         let at = |n: usize| long.find(&format!("line {n}\n")).unwrap();
