@@ -1,10 +1,11 @@
 //! Findings away from the texts that they are about: what formats and counts need of them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use aigo_ir::diagnostic::{Diagnostic, Row};
 use aigo_ir::key::KeyWriter;
-use aigo_ir::span::{Position, SourceMap, Span};
+use aigo_ir::span::{FileId, Position, SourceMap, Span};
 
 /// One finding, ready to be shown.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub(crate) struct Located {
     pub(crate) place: Place,
     pub(crate) related: Vec<(String, Place)>,
     pub(crate) fix: Option<Edit>,
-    /// What stays the same when lines above move: a hash of code, line and column in it.
+    /// What stays the same when lines above move: a hash of the code and of what stands around the place in its line.
     pub(crate) fingerprint: String,
 }
 
@@ -69,11 +70,17 @@ pub(crate) struct Locator<'s> {
     task: &'s str,
     /// How often each fingerprint was given: equal lines are told apart by their order.
     given: BTreeMap<String, u32>,
+    /// The place that was counted last. Findings come in order, so many on one long line are counted in one go.
+    last: Cell<(FileId, Position)>,
 }
+
+/// How much of a line, in bytes on each side of a place, goes into its fingerprint.
+const PRINTED: usize = 200;
 
 impl<'s> Locator<'s> {
     pub(crate) fn new(task: &'s str, sources: &'s SourceMap) -> Self {
-        Self { sources, task, given: BTreeMap::new() }
+        let nowhere = Position { offset: usize::MAX, line: 0, column: 0 };
+        Self { sources, task, given: BTreeMap::new(), last: Cell::new((FileId::default(), nowhere)) }
     }
 
     pub(crate) fn identity(&self, diagnostic: &Diagnostic) -> Identity {
@@ -108,24 +115,47 @@ impl<'s> Locator<'s> {
         span.and_then(|span| self.sources.get(span.file)).map_or(self.task, |file| file.name.as_str())
     }
 
+    /// `path:line:column` of a finding.
+    pub(crate) fn shown(&self, diagnostic: &Diagnostic) -> String {
+        let place = self.place(diagnostic.span);
+        format!("{}:{}:{}", place.path, place.start.line, place.start.column)
+    }
+
     fn place(&self, span: Option<Span>) -> Place {
-        let first = Position { offset: 0, line: 1, column: 1 };
         let path = self.path(span).to_owned();
-        let Some(span) = span.filter(|span| self.sources.get(span.file).is_some()) else {
-            return Place { path, start: first, end: first };
-        };
-        let start = self.sources.position(span);
-        let end = self.sources.position(Span { start: span.end.max(span.start), ..span });
+        let start = self.position(span.map(|span| (span.file, span.start)));
+        let end = self.position(span.map(|span| (span.file, span.end.max(span.start))));
         Place { path, start, end }
     }
 
-    /// A hash of the code, the text of the line without the white space around it, and the column in it; then the number of
-    /// equal ones before. Moved lines and another indentation do not change it.
+    /// Line and column of a byte; the beginning, where the file is not known.
+    pub(crate) fn position(&self, at: Option<(FileId, u32)>) -> Position {
+        let first = Position { offset: 0, line: 1, column: 1 };
+        let Some((id, file, offset)) = at.and_then(|(id, at)| Some((id, self.sources.get(id)?, at))) else {
+            return first;
+        };
+        let offset = floor(&file.text, offset as usize);
+        let (line, start) = file.line_at(offset);
+        let (known, last) = self.last.get();
+        let (from, column) = if known == id && last.line == line && last.offset <= offset {
+            (last.offset, last.column)
+        } else {
+            (start, 1)
+        };
+        let column = column + file.text.get(from..offset).map_or(0, |before| before.chars().count());
+        let position = Position { offset, line, column };
+        self.last.set((id, position));
+        position
+    }
+
+    /// A hash of the code and of the text on both sides of the place in its line, without the white space around the line;
+    /// then the number of equal ones before. Moved lines and another indentation do not change it.
     fn fingerprint(&mut self, diagnostic: &Diagnostic) -> String {
         let span = diagnostic.span.unwrap_or_default();
-        let file = self.sources.get(span.file).map_or("", |file| &*file.text);
-        let start = self.sources.position(span).offset;
-        let (before, after) = file.split_at_checked(start).unwrap_or_default();
+        let text = self.sources.get(span.file).map_or("", |file| &*file.text);
+        let start = floor(text, span.start as usize);
+        let before = text.get(floor(text, start.saturating_sub(PRINTED))..start).unwrap_or_default();
+        let after = text.get(start..floor(text, start + PRINTED)).unwrap_or_default();
         let before = before.rsplit('\n').next().unwrap_or_default().trim_start();
         let after = after.split('\n').next().unwrap_or_default().trim_end();
         let mut writer = KeyWriter::new("aigo.finding.line");
@@ -135,6 +165,15 @@ impl<'s> Locator<'s> {
         *count += 1;
         format!("{hash}:{count}")
     }
+}
+
+/// The next place at or before this one where a character begins.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// A path without `.` and, where that is certain, `..`: one file that two tasks import by different ways.
@@ -160,7 +199,25 @@ fn plain_path(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain_path;
+    use aigo_ir::span::{FileId, SourceMap, Span};
+
+    use super::{Locator, plain_path};
+
+    #[test]
+    fn places_are_those_of_the_source_map_in_any_order() {
+        let mut sources = SourceMap::default();
+        let text = "é: 値\r\nb: 😀 c\n\nlast";
+        let files = [sources.add("a", text), sources.add("b", "x\ny")];
+        let locator = Locator::new("a", &sources);
+        // Forwards, backwards, and from file to file.
+        let offsets = (0..=text.len() + 3).chain((0..text.len()).rev());
+        for offset in offsets.flat_map(|at| [(files[0], at), (files[0], at / 2), (files[1], at)]) {
+            let wanted = sources.position(Span::new(offset.0, offset.1, offset.1));
+            let offset = (offset.0, u32::try_from(offset.1).unwrap());
+            assert_eq!(locator.position(Some(offset)), wanted, "{offset:?}");
+        }
+        assert_eq!(locator.position(Some((FileId(9), 3))).column, 1);
+    }
 
     #[test]
     fn one_file_has_one_path() {

@@ -10,7 +10,6 @@ mod text;
 
 use aigo_compiler::Compiled;
 use aigo_ir::diagnostic::Diagnostic;
-use aigo_ir::span::SourceMap;
 use aigo_ir::text::is_dangerous;
 
 use crate::args::Findings;
@@ -30,25 +29,30 @@ pub(crate) fn findings(task: &str, compiled: &Compiled, format: Findings, look: 
         identity: locator.identity(diagnostic),
         is_fixable: diagnostic.fix.is_some(),
         shown: match format {
-            Findings::Text => Shown::Text(painter.paint(diagnostic) + "\n"),
-            Findings::Concise => Shown::Text(concise(task, diagnostic, &compiled.sources)),
+            Findings::Text => Shown::Text(painter.paint(diagnostic, &locator) + "\n"),
+            Findings::Concise => Shown::Text(concise(diagnostic, &locator)),
             Findings::Json | Findings::Sarif | Findings::Github => Shown::Data(Box::new(locator.located(diagnostic))),
         },
     });
     each.collect()
 }
 
-/// `path:line:column: error[E0301]: message`, one line. What has no place is about the task.
-fn concise(task: &str, diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    let line = diagnostic.concise(sources);
-    let has_place = diagnostic.span.is_some_and(|span| sources.get(span.file).is_some());
-    if has_place { line + "\n" } else { format!("{}: {line}\n", one_line(task)) }
+/// `path:line:column: error[E0301]: message`, one line.
+fn concise(diagnostic: &Diagnostic, locator: &Locator<'_>) -> String {
+    let (code, word) = (diagnostic.row.code, diagnostic.row.severity.word());
+    one_line(&format!("{}: {word}[{code}]: {}", locator.shown(diagnostic), diagnostic.message)) + "\n"
 }
 
-/// Text of others on one line, safe for terminals.
+/// Text of others on one line, safe for terminals, and no longer than anybody reads.
 fn one_line(text: &str) -> String {
-    aigo_ir::text::printable(&text.replace(['\n', '\t'], " "))
+    let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
+    let (shown, cut) = text.split_at_checked(end).unwrap_or((text, ""));
+    let shown = aigo_ir::text::printable(&shown.replace(['\n', '\t'], " "));
+    if cut.is_empty() { shown } else { shown + "…" }
 }
+
+/// In characters. A message has a name or a value of the file in it, which may be as long as the file.
+const LONGEST: usize = 1_000;
 
 /// Everything of one check, for the formats that are written as a whole.
 pub(crate) struct Whole<'w> {

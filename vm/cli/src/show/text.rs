@@ -10,11 +10,14 @@ use aigo_ir::text::printable;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode, ThemeCharacters, ThemeStyles};
 
 use super::one_line;
-use super::safe::SafeSource;
+use super::safe::{SafeSource, Window};
+use crate::finding::Locator;
 use crate::terminal::Look;
 
 /// How many lines may lie between places that are drawn together: each has one line around it.
 const NEAR: usize = 3;
+/// What stands before the text of a line: its number and a bar.
+const MARGIN: usize = 10;
 /// Lines of a fix that are shown.
 const MOST_LINES: usize = 3;
 
@@ -40,13 +43,15 @@ impl<'s> Painter<'s> {
     }
 
     /// One finding, with a line end.
-    pub(super) fn paint(&self, diagnostic: &Diagnostic) -> String {
+    pub(super) fn paint(&self, diagnostic: &Diagnostic, locator: &Locator<'_>) -> String {
         let mut out = String::new();
         let (near, far): (Vec<_>, Vec<_>) = diagnostic
             .related
             .iter()
             .partition(|(other, _)| diagnostic.span.is_some_and(|span| self.is_near(span, *other)));
-        let primary = diagnostic.span.map(|span| (span, diagnostic.label.as_str()));
+        let mut places: Vec<(Span, &str)> =
+            diagnostic.span.iter().map(|span| (*span, diagnostic.label.as_str())).collect();
+        places.extend(near.into_iter().map(|(span, label)| (*span, label.as_str())));
         let mut shown = Drawn {
             code: Some(diagnostic.row.code),
             severity: match diagnostic.row.severity {
@@ -55,15 +60,14 @@ impl<'s> Painter<'s> {
                 Severity::Note => miette::Severity::Advice,
             },
             message: one_line(&diagnostic.message),
-            help: diagnostic.help.as_deref().map(printable),
-            source: None,
+            help: diagnostic.help.as_deref().map(one_line),
+            window: None,
             labels: Vec::new(),
         };
-        let related = near.into_iter().map(|(span, label)| (*span, label.as_str()));
-        self.place(&mut shown, primary.into_iter().chain(related));
+        self.place(&mut shown, &places, locator);
         self.draw(&shown, &mut out);
         for (span, label) in far {
-            self.elsewhere(*span, label, &mut out);
+            self.elsewhere(*span, label, locator, &mut out);
         }
         if let Some(fix) = &diagnostic.fix {
             self.fix(fix, diagnostic.help.as_deref(), &mut out);
@@ -77,7 +81,7 @@ impl<'s> Painter<'s> {
         span.file == other.file && line(span).zip(line(other)).is_some_and(|(a, b)| a.abs_diff(b) <= NEAR)
     }
 
-    fn draw(&self, shown: &Drawn<'_>, out: &mut String) {
+    fn draw(&self, shown: &Drawn, out: &mut String) {
         let mut text = String::new();
         if self.handler.render_report(&mut text, shown).is_err() {
             text = format!("{} {}", shown.code.unwrap_or_default(), shown.message);
@@ -87,53 +91,47 @@ impl<'s> Painter<'s> {
     }
 
     /// A place in another file, or far away in this one, that explains a finding.
-    fn elsewhere(&self, span: Span, label: &str, out: &mut String) {
+    fn elsewhere(&self, span: Span, label: &str, locator: &Locator<'_>, out: &mut String) {
         let severity = miette::Severity::Advice;
         let message = one_line(if label.is_empty() { "see also" } else { label });
-        let mut shown = Drawn { code: None, severity, message, help: None, source: None, labels: Vec::new() };
-        self.place(&mut shown, std::iter::once((span, "")));
+        let mut shown = Drawn { code: None, severity, message, help: None, window: None, labels: Vec::new() };
+        self.place(&mut shown, &[(span, "")], locator);
         self.draw(&shown, out);
     }
 
-    /// Puts labels at places of one file. The first is where the finding is: its line heads the text, whichever place comes
-    /// first in the file. What stands on a line that is too long is only told.
-    fn place<'p>(&'p self, shown: &mut Drawn<'p>, places: impl Iterator<Item = (Span, &'p str)>) {
-        for (at, (span, label)) in places.enumerate() {
-            let Some(source) = self.source(span.file) else { return };
-            let start = source.floor(span.start as usize);
-            if source.is_shown(source.line_of(start)) {
-                shown.source = Some(source);
-                shown.labels.push(label_at(source, span, label, at == 0));
-            } else if at == 0 {
-                let (line, column) = (source.line_of(start) + 1, source.column(start) + 1);
-                let _ = write!(shown.message, " ({}:{line}:{column})", source.name());
-                return;
-            }
+    /// Puts labels at places of one file, near each other. The first is where the finding is: it heads the text, whichever
+    /// comes first in the file.
+    fn place(&self, shown: &mut Drawn, places: &[(Span, &str)], locator: &Locator<'_>) {
+        let Some((first, _)) = places.first() else { return };
+        let Some(source) = self.source(first.file) else { return };
+        let column = locator.position(Some((first.file, first.start))).column - 1;
+        let ranges: Vec<(usize, usize)> =
+            places.iter().map(|(span, _)| source.on_one_line(span.start as usize, span.end as usize)).collect();
+        let window = source.window(&ranges, column, self.look.width.saturating_sub(MARGIN));
+        for (at, ((start, end), (_, label))) in ranges.iter().zip(places).enumerate() {
+            let label = (!label.is_empty()).then(|| one_line(label));
+            let range = window.range(*start, *end);
+            shown.labels.push(if at == 0 {
+                LabeledSpan::new_primary_with_span(label, range)
+            } else {
+                LabeledSpan::new_with_span(label, range)
+            });
         }
+        shown.window = Some(window);
     }
 
     /// The lines of a fix as it would leave them. What it does is told unless the help has just said so.
     fn fix(&self, fix: &Fix, help: Option<&str>, out: &mut String) {
         let Some(source) = self.source(fix.span.file) else { return };
-        let (start, end) = (source.floor(fix.span.start as usize), source.floor(fix.span.end as usize));
-        let (first, last) = (source.line_of(start), source.line_of(end.max(start)));
         if help != Some(fix.title.as_str()) {
             let (on, off) = if self.look.colour { ("\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
             let _ = writeln!(out, "{on}   fix: {off}{}", one_line(&fix.title));
         }
-        if !source.is_shown(first) || !source.is_shown(last) {
-            return;
-        }
-        let first_line = source.line(first);
-        let column = source.column(start);
-        let before: String = first_line.chars().take(column).collect();
-        let after: String = source.line(last).chars().skip(source.column(end.max(start))).collect();
-        let edited = format!("{before}{}{after}", fix.text);
-        let room = self.look.width.saturating_sub(10);
+        let room = self.look.width.saturating_sub(MARGIN);
+        let (line, edited) = source.edited(fix.span.start as usize, fix.span.end as usize, &fix.text, room);
         let mut lines = edited.lines().enumerate();
-        for (at, line) in lines.by_ref().take(MOST_LINES) {
-            let from = if at == 0 { column } else { 0 };
-            let _ = writeln!(out, "  {:>5} │ {}", first + at + 1, cropped(line, from, room));
+        for (at, text) in lines.by_ref().take(MOST_LINES) {
+            let _ = writeln!(out, "  {:>5} │ {}", line + at, cropped(text, room));
         }
         if lines.next().is_some() {
             let _ = writeln!(out, "  {:>5} │", "…");
@@ -141,56 +139,35 @@ impl<'s> Painter<'s> {
     }
 }
 
-/// A line in at most `room` columns, so that the character at `column` is among them.
-fn cropped(line: &str, column: usize, room: usize) -> String {
+/// A line in at most `room` characters.
+fn cropped(line: &str, room: usize) -> String {
     let line = printable(&line.trim_end().replace('\t', "    "));
-    if line.chars().count() <= room {
-        return line;
-    }
-    let from = if column + room / 3 > room { column - room / 3 } else { 0 };
-    let mut out = if from > 0 { "…".to_owned() } else { String::new() };
-    out.extend(line.chars().skip(from).take(room.saturating_sub(2)));
-    if line.chars().count() > from + room.saturating_sub(2) {
-        out.push('…');
-    }
-    out
-}
-
-/// A label on whole characters, on one line.
-fn label_at(source: &SafeSource<'_>, span: Span, label: &str, is_primary: bool) -> LabeledSpan {
-    let start = source.floor(span.start as usize);
-    let mut end = source.floor(span.end as usize).max(start);
-    if let Some(newline) = source.text().get(start..end).and_then(|under| under.find('\n')) {
-        end = start + newline;
-    }
-    let label = (!label.is_empty()).then(|| one_line(label));
-    if is_primary {
-        LabeledSpan::new_primary_with_span(label, (start, end - start))
-    } else {
-        LabeledSpan::new_with_span(label, (start, end - start))
+    match line.char_indices().nth(room) {
+        None => line,
+        Some(_) => line.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
     }
 }
 
 /// A finding as miette takes it.
 #[derive(Debug)]
-struct Drawn<'s> {
+struct Drawn {
     code: Option<&'static str>,
     severity: miette::Severity,
     message: String,
     help: Option<String>,
-    source: Option<&'s SafeSource<'s>>,
+    window: Option<Window>,
     labels: Vec<LabeledSpan>,
 }
 
-impl fmt::Display for Drawn<'_> {
+impl fmt::Display for Drawn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Drawn<'_> {}
+impl std::error::Error for Drawn {}
 
-impl miette::Diagnostic for Drawn<'_> {
+impl miette::Diagnostic for Drawn {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.code.map(|code| Box::new(code) as Box<dyn fmt::Display>)
     }
@@ -204,7 +181,7 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.map(|source| source as &dyn SourceCode)
+        self.window.as_ref().map(|window| window as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -215,13 +192,18 @@ impl miette::Diagnostic for Drawn<'_> {
 
 #[cfg(test)]
 mod tests {
-    use aigo_ir::diagnostic::Row;
+    use aigo_ir::diagnostic::{Diagnostic, Row};
     use aigo_ir::span::{FileId, SourceMap, Span};
 
     use super::Painter;
+    use crate::finding::Locator;
     use crate::terminal::Look;
 
     static ROW: Row = Row::error("E0000", "a test");
+
+    fn paint(sources: &SourceMap, found: &Diagnostic) -> String {
+        Painter::new(sources, Look::plain()).paint(found, &Locator::new("a.yaml", sources))
+    }
 
     fn span(file: u32, start: usize, end: usize) -> Span {
         Span::new(FileId(file), start, end)
@@ -240,7 +222,7 @@ mod tests {
             .related(span(0, at(802), at(802) + 4), "near")
             .related(span(1, 9, 17), "written here")
             .fix("write `min_turns`", span(1, 9, 17), "min_turns");
-        let shown = Painter::new(&sources, Look::plain()).paint(&found);
+        let shown = paint(&sources, &found);
         let wanted = "E0000
 
   × the second
@@ -274,17 +256,47 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_and_not_shown() {
+    fn a_long_line_is_cropped_around_the_place() {
         let mut sources = SourceMap::default();
-        let text = format!("a: é{}b\nc: d\n{}\n", "x".repeat(100_000), "y".repeat(3_000));
+        let text = format!("a: é{}b{}\nc: d\n{}\n", "x".repeat(100_000), "z".repeat(99), "y".repeat(3_000));
         sources.add("a.yaml", text.as_str());
         let at = text.find('b').unwrap();
-        let painter = Painter::new(&sources, Look::plain());
-        let shown = painter.paint(&ROW.at(span(0, at, at + 1), "too far").fix("mend", span(0, at, at + 1), "z"));
-        assert!(shown.contains("too far (a.yaml:1:100005)") && shown.len() < 200, "{shown}");
-        // Nor is it shown around another, or between two places.
-        let two = ROW.at(span(0, at + 2, at + 3), "here").related(span(0, 0, 1), "before");
-        let shown = painter.paint(&two);
-        assert!(shown.contains("2 │ c: d") && !shown.contains("xxx") && !shown.contains("yyy"), "{shown}");
+        let found = ROW.at(span(0, at, at + 1), "here").fix("mend", span(0, at, at + 1), "B");
+        let shown = paint(&sources, &found);
+        let (before, after) = ("x".repeat(29), "z".repeat(58));
+        assert!(
+            shown.contains(&format!("[a.yaml:1:100005]\n 1 │ …{before}b{after}…\n   · {}─\n", " ".repeat(30))),
+            "{shown}"
+        );
+        assert!(shown.contains(&format!("      1 │ …{}B", "x".repeat(30))), "{shown}");
+        // Another place on that line, which is cut off, is told at the edge.
+        let both = ROW.at(span(0, at, at + 1), "here").related(span(0, 0, 1), "cut off");
+        let shown = paint(&sources, &both);
+        assert!(shown.contains("cut off") && shown.contains("[a.yaml:1:100005]"), "{shown}");
+        // Nor is it shown whole around another; and what stands at its start is shown from there.
+        let two = ROW.at(span(0, at + 103, at + 104), "here").related(span(0, 0, 1), "before");
+        let shown = paint(&sources, &two);
+        assert!(shown.contains(" 1 │ a: éxxx") && shown.contains("2 │ c: d") && shown.contains("3 │ yyy"), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    }
+
+    #[test]
+    fn places_at_ends_and_over_several_lines_are_drawn() {
+        let mut sources = SourceMap::default();
+        let text = "a: 1\r\n\r\n値: \t😀x\nlast";
+        sources.add("a.yaml", text);
+        sources.add("empty.yaml", "");
+        for start in 0..=text.len() + 2 {
+            for end in [start, start + 1, start + 3, text.len() + 9] {
+                for other in [0, start, text.len()] {
+                    let found = ROW.at(span(0, start, end), "m").label("l").related(span(0, other, other + 2), "o");
+                    let shown = paint(&sources, &found);
+                    let at = sources.position(span(0, start, end));
+                    assert!(shown.contains(&format!("[a.yaml:{}:{}]", at.line, at.column)), "{start}..{end}: {shown}");
+                }
+            }
+        }
+        let shown = paint(&sources, &ROW.at(span(1, 0, 0), "nothing").fix("write it", span(1, 0, 0), "x: 1\ny: 2\n"));
+        assert!(shown.contains("[empty.yaml:1:1]") && shown.contains("      2 │ y: 2\n"), "{shown}");
     }
 }
