@@ -55,8 +55,11 @@ impl<'s> SafeSource<'s> {
         let end = end.clamp(first, last);
         let from = if fits(first, end) { first } else { self.back(start.clamp(first, last), first, room / 3) };
         let rest = self.text.get(from..last).unwrap_or_default();
-        let to = rest.char_indices().nth(room).map_or(last, |(at, _)| from + at);
-        (from, to)
+        match rest.char_indices().nth(room) {
+            Some((at, _)) => (from, from + at),
+            // The end is in sight: there is room for more before the place.
+            None => (self.back(last, first, room), last),
+        }
     }
 
     /// So many characters before a place, but not before `least`.
