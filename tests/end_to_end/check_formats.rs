@@ -12,9 +12,12 @@ use crate::harness::{Ran, command, folder, root, run, run_with};
 
 const FORMATS: [&str; 5] = ["text", "concise", "json", "sarif", "github"];
 
-/// One value per line, so that a person can review it.
+/// One value per line, so that a person can review it. The pages of codes in it are reviewed where they are written.
 fn pretty(json: &str) -> String {
-    let value: Value = serde_json::from_str(json).unwrap();
+    let mut value: Value = serde_json::from_str(json).unwrap();
+    for rule in value.pointer_mut("/runs/0/tool/driver/rules").and_then(Value::as_array_mut).into_iter().flatten() {
+        rule.as_object_mut().and_then(|rule| rule.remove("help")).expect("a rule has its page");
+    }
     serde_json::to_string_pretty(&value).unwrap() + "\n"
 }
 
