@@ -11,7 +11,7 @@ use super::drive::{self, Drive};
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
-use crate::{exit, out, render, runs, task};
+use crate::{exit, out, runs, show, task};
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
     let task = match task::load(&args.task) {
@@ -45,9 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
 pub(crate) fn ready(task: &Task, concurrency: usize) -> Result<(Arc<Linked>, Players), u8> {
     let missing = aigo_vm::support::missing(&task.program);
     if !missing.is_empty() {
-        for diagnostic in &missing {
-            out::note(render::full(diagnostic, &task.sources, false).trim_end());
-        }
+        out::note(show::plain(&task.path.display().to_string(), &missing, &task.sources).trim_end());
         return Err(exit::TASK);
     }
     let linked = Linked::new(task.program.clone()).map_err(|violations| {
