@@ -32,7 +32,7 @@ pub(crate) fn check(
     let task = &resolved.task;
     let names_of = |group: &Group| {
         let mut names = Names::always();
-        group.fields().iter().for_each(|field| names.insert(field.name.clone(), field.ty.clone()));
+        names.extend_new(group.fields().iter().map(|field| (field.name.clone(), field.ty.clone())));
         names
     };
     // The task's steps are run by the rows of the dataset; what scores is for all samples.

@@ -61,7 +61,10 @@ pub(crate) enum Samples {
         each_turn: bool,
     },
     /// The samples of `scenarios`.
-    #[expect(dead_code, reason = "`scenarios` are planned, and their samples are a source like any other")]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "`scenarios` are planned, and give samples like any other source")
+    )]
     Scenarios(Vec<ScenarioSample>),
 }
 
