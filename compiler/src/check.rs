@@ -37,6 +37,7 @@ pub(crate) fn check(
     found: &mut Diagnostics,
 ) -> Task {
     let task = &resolved.task;
+<<<<<<< HEAD
     let all: Vec<Field> = fields_of(profile.joined());
     let state = task.state.as_ref().map(|state| state.value.clone());
     let mut checker = Checker {
@@ -50,6 +51,12 @@ pub(crate) fn check(
         bound: Vec::new(),
         prefix: String::new(),
         language: task.language.as_ref(),
+=======
+    let names_of = |group: &Group| {
+        let mut names = Names::always();
+        names.extend_new(group.fields().iter().map(|field| (field.name.clone(), field.ty.clone())));
+        names
+>>>>>>> part-data
     };
     checker.begin(&all, state.as_ref());
     let whole = checker.names.clone();

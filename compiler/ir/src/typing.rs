@@ -22,6 +22,11 @@ impl Names {
         }
     }
 
+    /// Adds names that are not there yet, each once: many fields at a time.
+    pub fn extend_new(&mut self, names: impl IntoIterator<Item = (Arc<str>, Type)>) {
+        self.0.extend(names);
+    }
+
     /// The type of a name.
     pub fn get(&self, name: &str) -> Option<&Type> {
         self.0.iter().find(|(known, _)| &**known == name).map(|(_, ty)| ty)

@@ -264,9 +264,7 @@ fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, f
     let Some((filter, leaf)) = &source.filter else { return false };
     group.finish(&source.declared, sources, &mut BTreeMap::new());
     let mut names = Names::default();
-    for field in group.fields() {
-        names.insert(field.name.clone(), field.ty.clone());
-    }
+    names.extend_new(group.fields().iter().map(|field| (field.name.clone(), field.ty.clone())));
     let mut errors = Vec::new();
     typing::check_condition(filter, &names, &mut errors);
     let wrong = !errors.is_empty();
