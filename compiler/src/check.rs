@@ -37,7 +37,6 @@ pub(crate) fn check(
     found: &mut Diagnostics,
 ) -> Task {
     let task = &resolved.task;
-<<<<<<< HEAD
     let all: Vec<Field> = fields_of(profile.joined());
     let state = task.state.as_ref().map(|state| state.value.clone());
     let mut checker = Checker {
@@ -51,12 +50,6 @@ pub(crate) fn check(
         bound: Vec::new(),
         prefix: String::new(),
         language: task.language.as_ref(),
-=======
-    let names_of = |group: &Group| {
-        let mut names = Names::always();
-        names.extend_new(group.fields().iter().map(|field| (field.name.clone(), field.ty.clone())));
-        names
->>>>>>> part-data
     };
     checker.begin(&all, state.as_ref());
     let whole = checker.names.clone();
@@ -173,9 +166,7 @@ impl<'c> Checker<'c> {
     fn begin(&mut self, fields: &[Field], state: Option<&Value>) {
         self.names = Names::always();
         self.bound.clear();
-        for field in fields {
-            self.names.insert(field.name.clone(), field.ty.clone());
-        }
+        self.names.extend_new(fields.iter().map(|field| (field.name.clone(), field.ty.clone())));
         if let Some(state) = state {
             self.names.insert("state", Type::of(state));
         }

@@ -61,13 +61,6 @@ pub(crate) enum Samples {
         each_turn: bool,
     },
     /// The samples of `scenarios`.
-<<<<<<< HEAD
-=======
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "`scenarios` are planned, and give samples like any other source")
-    )]
->>>>>>> part-data
     Scenarios(Vec<ScenarioSample>),
 }
 
