@@ -7,9 +7,9 @@ use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Player, Program, node_templates};
 use crate::schema::Schema;
 use crate::span::Origin;
-use crate::template::{self, Template};
+use crate::template::Template;
 use crate::ty::Type;
-use crate::typing::{self, Names, TypeError};
+use crate::typing::{self, Mistake, Names, TypeError};
 
 /// The names of a graph: the program's and its slots.
 pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
@@ -71,14 +71,8 @@ impl Checker<'_, '_> {
     }
 
     fn template(&mut self, template: &Template) {
-        match template::analyse(&template.source) {
-            Err(error) => self.found.at(self.id, format!("a template that cannot be read: {}", error.message)),
-            Ok(uses) => {
-                let mut errors = Vec::new();
-                typing::check_uses(&uses, self.names, &mut errors);
-                self.report(&template.source, errors);
-            }
-        }
+        let errors = typing::check_template(&template.source, self.names).errors;
+        self.report(&template.source, errors.into_iter().filter(matters).collect());
     }
 
     /// The slot holds values of this type.
@@ -176,6 +170,12 @@ impl Checker<'_, '_> {
     }
 }
 
+/// Whether a mistake of a template makes its program unsound. The compiler refuses conditions that are no boolean; the engine
+/// takes any value, and recorded programs have them.
+fn matters(error: &TypeError) -> bool {
+    error.mistake != Mistake::Condition
+}
+
 /// The rules of scripted roles read what is there.
 pub(super) fn rules(program: &Program) -> Vec<Violation> {
     let names = rule_names(program);
@@ -187,16 +187,11 @@ pub(super) fn rules(program: &Program) -> Vec<Violation> {
             if let Some(when) = &rule.when {
                 typing::check_condition(when, &names, &mut errors);
             }
-            let texts = rule.answer.texts();
-            let mut messages: Vec<String> = Vec::new();
-            for text in &texts {
-                match template::analyse(&text.source) {
-                    Ok(uses) => typing::check_uses(&uses, &names, &mut errors),
-                    Err(error) => messages.push(error.message),
-                }
+            for text in rule.answer.texts() {
+                errors.extend(typing::check_template(&text.source, &names).errors.into_iter().filter(matters));
             }
-            messages.extend(errors.into_iter().map(|error| error.message));
-            found.extend(messages.into_iter().map(|message| Violation {
+            let messages = errors.into_iter().map(|error| error.message);
+            found.extend(messages.map(|message| Violation {
                 invariant: "rules",
                 graph: None,
                 node: None,
