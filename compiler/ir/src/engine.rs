@@ -91,11 +91,12 @@ fn failure(error: &Error, source: &str) -> String {
 /// spoiled in silence.
 fn print_value(out: &mut minijinja::Output, state: &mut minijinja::State, value: &Jinja) -> Result<(), Error> {
     match value.kind() {
-        ValueKind::Number => {
-            let number = values::from_jinja(value, state)?;
-            out.write_str(&number.to_json()).map_err(Error::from)
+        // Numbers and booleans print as `string` and JSON write them, and not as Python does.
+        ValueKind::Number | ValueKind::Bool => {
+            let text = values::from_jinja(value, state)?.to_json();
+            out.write_str(&text).map_err(Error::from)
         }
-        ValueKind::String | ValueKind::Bool => minijinja::escape_formatter(out, state, value),
+        ValueKind::String => minijinja::escape_formatter(out, state, value),
         ValueKind::Undefined => Err(Error::from(ErrorKind::UndefinedError)),
         ValueKind::None => {
             Err(Error::new(ErrorKind::InvalidOperation, "null does not print; give a default: `x | default('')`"))

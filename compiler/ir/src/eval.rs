@@ -172,7 +172,7 @@ fn contains(haystack: &Value, needle: &Value) -> Result<Value, String> {
 
 fn arithmetic(op: Operator, a: &Value, b: &Value) -> Result<Value, String> {
     if op == Operator::Concat {
-        let (a, b) = (text(a)?, text(b)?);
+        let (a, b) = (text_of(a)?, text_of(b)?);
         return bounded(a.len() + b.len(), || a + &b);
     }
     if let (Value::Int(a), Value::Int(b)) = (a, b)
@@ -217,8 +217,8 @@ fn bounded(length: usize, text: impl FnOnce() -> String) -> Result<Value, String
     Ok(Value::str(text()))
 }
 
-/// A printable value as templates print it.
-pub(crate) fn text(value: &Value) -> Result<String, String> {
+/// A printable value as templates print it; the error says what it is instead.
+pub fn text_of(value: &Value) -> Result<String, String> {
     match value {
         Value::Str(text) => Ok(text.to_string()),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => Ok(value.to_json()),
@@ -272,7 +272,8 @@ pub fn regex(pattern: &str) -> Result<Regex, String> {
         return Ok(regex.clone());
     }
     let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
-    let regex = built.map_err(|error| error.to_string().lines().last().unwrap_or_default().trim().to_owned())?;
+    let why = |text: &str| text.lines().last().map(|line| line.trim().trim_start_matches("error: ").to_owned());
+    let regex = built.map_err(|error| why(&error.to_string()).unwrap_or_default())?;
     if kept.len() >= MOST_KEPT {
         kept.clear();
     }

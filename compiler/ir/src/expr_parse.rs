@@ -28,9 +28,8 @@ pub(crate) fn parse_all(source: &str) -> Result<(Expr, Vec<SyntaxError>), Syntax
     Ok((expr, lower.errors))
 }
 
-/// Help for what people write who know other languages.
+/// The parser's error in our words, with help for what people write who know other languages.
 fn slip(source: &str, error: SyntaxError) -> SyntaxError {
-    let error = SyntaxError { message: format!("the expression cannot be read: {}", error.message), ..error };
     let bytes = source.as_bytes();
     let single = |at: usize| {
         let near = |offset: Option<usize>| offset.and_then(|at| bytes.get(at)).copied();
@@ -38,20 +37,32 @@ fn slip(source: &str, error: SyntaxError) -> SyntaxError {
             && near(at.checked_sub(1)).is_none_or(|b| !b"=!<>".contains(&b))
             && near(Some(at + 1)) != Some(b'=')
     };
+    if error.message.contains("end of string") {
+        let open = source.rfind(['\'', '"']).unwrap_or(0);
+        return SyntaxError::new(open..open + 1, source, "a string that is not closed").help("write the quote where it ends");
+    }
+    let seen = source.get(error.range.clone()).unwrap_or_default();
+    let message = match error.message.as_str() {
+        "unexpected character" => format!("`{}` has no meaning in an expression", crate::text::printable(seen)),
+        other => format!("the expression cannot be read: {other}"),
+    };
     let help = if source.contains("{{") {
         "an expression stands without `{{ }}`"
     } else if source.contains("&&") || source.contains("||") {
         "write `and`, `or`"
-    } else if source.trim_start().starts_with('!') {
+    } else if seen == "!" {
         "write `not`"
     } else if (0..bytes.len()).any(single) {
         "equality is written `==`"
-    } else if error.message.contains("end of input") {
+    } else if message.contains("end of input") {
         "something is missing at the end: a value, a bracket, `else`"
+    } else if message.contains("maximum recursion") {
+        return SyntaxError { message: "an expression that nests too deep".to_owned(), ..error }
+            .help("split it into several steps");
     } else {
         "put an operator between two values, such as `and`, `==`, `in`; text stands in quotes"
     };
-    error.help(help)
+    SyntaxError { message, ..error }.help(help)
 }
 
 /// Lowers minijinja's syntax trees. A part that is refused becomes a [hole](Expr::hole), so that the rest is still checked.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Value, arithmetic, bounded, contains, number, order, out_of_range, regex, text};
+use super::{Value, arithmetic, bounded, contains, number, order, out_of_range, regex, text_of};
 use crate::expr::{Function, Operator};
 
 type Made = Result<Value, String>;
@@ -24,7 +24,7 @@ pub(crate) fn apply(function: Function, values: &[Value]) -> Made {
             let json = value.to_json();
             bounded(json.len(), || json)
         }
-        (Function::Text, [value]) => text(value).map(Value::str),
+        (Function::Text, [value]) => text_of(value).map(Value::str),
         (Function::Contains, [haystack, needle]) => contains(haystack, needle),
         (_, [Value::Str(subject), rest @ ..]) => of_text(function, subject, rest),
         (_, [Value::List(items), rest @ ..]) => of_list(function, items, rest),
@@ -183,7 +183,7 @@ fn of_list(function: Function, items: &[Value], rest: &[Value]) -> Made {
 }
 
 fn join(items: &[Value], between: &str) -> Made {
-    let parts = items.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+    let parts = items.iter().map(text_of).collect::<Result<Vec<_>, _>>()?;
     let length = parts.iter().map(|part| part.len() + between.len()).sum();
     bounded(length, || parts.join(between))
 }

@@ -179,7 +179,7 @@ impl Lower<'_> {
             let help = if params.is_empty() {
                 format!("write `{name}()`")
             } else {
-                format!("it takes {wanted}, the one before `|` included: {}", params.join(", "))
+                format!("it takes {wanted}, the first before `|`: {}", params.join(", "))
             };
             return self.refuse(at, what, help);
         }

@@ -15,6 +15,9 @@ const STATEMENTS: [&str; 11] =
 pub(super) fn explain(error: &minijinja::Error, source: &str) -> SyntaxError {
     let plain = syntax_error(error, source);
     if let Some(name) = plain.message.strip_prefix("unknown statement ") {
+        if STATEMENTS.contains(&name) {
+            return stray(name, source, &plain);
+        }
         let help = match name {
             "elseif" | "elsif" => "write `{% elif … %}`".to_owned(),
             "end" => "write `{% endif %}` or `{% endfor %}`".to_owned(),
@@ -45,6 +48,19 @@ pub(super) fn explain(error: &minijinja::Error, source: &str) -> SyntaxError {
     };
     let message = format!("the template cannot be read: {}", plain.message);
     SyntaxError { message, ..plain }.help(help)
+}
+
+/// `{% endfor %}` and the like where nothing or another statement is open.
+fn stray(name: &str, source: &str, plain: &SyntaxError) -> SyntaxError {
+    let before = source.get(..plain.range.start).unwrap_or_default();
+    let before = before.trim_end().trim_end_matches(['-', '+']).strip_suffix("{%").unwrap_or(before);
+    let range = plain.range.clone();
+    match unclosed(before).and_then(|open| before.get(open.range).map(|text| text.replace(['{', '%', '-', '+', ' '], ""))) {
+        Some(open) => SyntaxError::new(range, source, format!("`{{% {name} %}}` while `{{% {open} %}}` is open"))
+            .help(format!("write `{{% end{open} %}}` before it")),
+        None => SyntaxError::new(range, source, format!("`{{% {name} %}}` where nothing is open"))
+            .help("remove it, or write the statement that it ends"),
+    }
 }
 
 /// A tag, a string or a statement that has no end: the innermost statement, or the last tag.
@@ -112,7 +128,12 @@ fn broken(source: &str, tag: Option<(At, &str, &str)>, end: u32) -> Option<Synta
         Some(other) => {
             let shown = crate::text::printable(&other.to_string());
             let error = SyntaxError::new(start..start + other.len_utf8(), source, format!("`{shown}` has no meaning here"));
-            Some(error.help("names have letters, digits and `_`, and begin with no digit; text stands in quotes"))
+            Some(error.help(match other {
+                '&' => "write `and`",
+                '!' => "write `not`",
+                '?' => "write `a if condition else b`",
+                _ => "names have letters, digits and `_`, and begin with no digit; text stands in quotes",
+            }))
         }
         None => {
             let (at, open, close) = tag?;

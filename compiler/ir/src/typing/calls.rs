@@ -43,7 +43,11 @@ impl Checker<'_, '_> {
         }
         let mut types = Vec::with_capacity(arguments.len());
         for (param, argument) in function.params().iter().zip(arguments) {
-            types.push(self.argument(function, *param, argument));
+            types.extend(self.argument(function, *param, argument));
+        }
+        // Of what it cannot take it gives nothing that could be a second mistake.
+        if types.len() < arguments.len() {
+            return Type::Any;
         }
         if let (Function::Contains, [haystack, needle], [h, n]) = (function, arguments, types.as_slice()) {
             self.holds(haystack, h, needle, n);
@@ -51,18 +55,20 @@ impl Checker<'_, '_> {
         gives(function, &types)
     }
 
-    fn argument(&mut self, function: Function, param: Param, argument: &Expr) -> Type {
+    /// The type of an argument, if it fits.
+    fn argument(&mut self, function: Function, param: Param, argument: &Expr) -> Option<Type> {
         let ty = if param == Param::Any { self.ty(argument) } else { self.need(argument) };
         if !param.takes(&ty) {
             let message =
                 format!("`{}` takes {}, and {}", function.name(), param.words(), self.is(argument, &ty));
             let help = self.conversion(param, argument, &ty);
-            return self.mismatch(argument, message, help);
+            self.mismatch(argument, message, help);
+            return None;
         }
         if param == Param::Pattern {
             self.pattern(argument);
         }
-        ty
+        Some(ty)
     }
 
     /// How to make of the value what is wanted.

@@ -8,40 +8,59 @@ use crate::value::Value;
 
 impl Checker<'_, '_> {
     pub(super) fn numeric(&mut self, expr: &Expr, sign: &str) -> Type {
-        match self.need(expr) {
-            ty @ (Type::Int | Type::Number | Type::Any) => ty,
-            other => {
-                let message = format!("`{sign}` needs numbers, and {}", self.is(expr, &other));
-                let help = match (sign, &other) {
-                    ("+", Type::Str) => "texts are joined with `~`",
-                    ("+", _) => "`+` adds numbers; texts are joined with `~`",
-                    (_, Type::Str) => "a text that holds a number stays a text: write the number without quotes",
-                    (_, Type::List(_)) => "take `length`, `sum`, `min` or `max` of a list",
-                    _ => "compute with numbers",
-                };
-                self.mismatch(expr, message, help)
-            }
+        let ty = self.need(expr);
+        self.as_number(expr, ty, sign)
+    }
+
+    fn as_number(&mut self, expr: &Expr, ty: Type, sign: &str) -> Type {
+        if is_numeric(&ty) {
+            return ty;
         }
+        let message = format!("`{sign}` needs numbers, and {}", self.is(expr, &ty));
+        let help = match (sign, &ty) {
+            ("+", Type::Str) => "texts are joined with `~`",
+            ("+", _) => "`+` adds numbers; texts are joined with `~`",
+            (_, Type::Str) => "a text that holds a number stays a text: write the number without quotes",
+            (_, Type::List(_)) => "take `length`, `sum`, `min` or `max` of a list",
+            _ => "compute with numbers",
+        };
+        self.mismatch(expr, message, help)
     }
 
     pub(super) fn arithmetic(&mut self, op: Operator, a: &Expr, b: &Expr) -> Type {
         if op == Operator::Concat {
-            self.printable(a, "`~` joins what prints");
-            self.printable(b, "`~` joins what prints");
+            self.joined(a);
+            self.joined(b);
             return Type::Str;
         }
-        let (a, b) = (self.numeric(a, op.sign()), self.numeric(b, op.sign()));
+        let (left, right) = (self.need(a), self.need(b));
+        // Two texts are one mistake.
+        let (left, right) = match is_numeric(&left) {
+            true => (left, self.as_number(b, right, op.sign())),
+            false => (self.as_number(a, left, op.sign()), Type::Any),
+        };
         match op {
             Operator::Divide => Type::Number,
-            _ => a.join(&b),
+            _ => left.join(&right),
+        }
+    }
+
+    /// One side of `~`. The engine's own `~` writes booleans as Python does, so templates make texts of them first.
+    fn joined(&mut self, expr: &Expr) {
+        let ty = self.printable(expr, "`~` joins what prints");
+        if self.in_template && ty == Type::Bool {
+            let text = self.text(expr);
+            let message = format!("`~` joins texts and numbers in a template, and `{text}` is a boolean");
+            let operand = if text.contains(' ') { format!("({text})") } else { text };
+            self.mismatch(expr, message, format!("make it a text first: `{operand} | string`"));
         }
     }
 
     /// Texts, numbers and booleans print; for anything else the help names a filter.
-    pub(super) fn printable(&mut self, expr: &Expr, who: &str) {
+    pub(super) fn printable(&mut self, expr: &Expr, who: &str) -> Type {
         let ty = self.need(expr);
         if ty.is_printable() {
-            return;
+            return ty;
         }
         let text = self.text(expr);
         let operand = if text.contains(' ') { format!("({text})") } else { text };
@@ -59,7 +78,7 @@ impl Checker<'_, '_> {
             _ => format!("print one of its parts, or all as JSON: {json}"),
         };
         let message = format!("{who}, and {}, which does not", self.is(expr, &ty));
-        self.mismatch(expr, message, help);
+        self.mismatch(expr, message, help)
     }
 
     pub(super) fn compare(&mut self, expr: &Expr, op: Comparison, a: &Expr, b: &Expr) -> Type {
@@ -67,10 +86,9 @@ impl Checker<'_, '_> {
             return Type::Bool;
         }
         let (left, right) = if op.is_order() { (self.need(a), self.need(b)) } else { (self.equated(a), self.equated(b)) };
-        let number = |ty: &Type| matches!(ty, Type::Int | Type::Number | Type::Any);
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Any);
         let comparable = if op.is_order() {
-            (number(&left) && number(&right)) || (text(&left) && text(&right))
+            (is_numeric(&left) && is_numeric(&right)) || (text(&left) && text(&right))
         } else {
             left == Type::Null || right == Type::Null || left.fits(&right) || right.fits(&left)
         };
@@ -105,8 +123,10 @@ impl Checker<'_, '_> {
     /// The type of one side of `==`: null equals nothing else, so what may be null can be compared. What may be missing cannot,
     /// but for the parts of replies and verdicts, which are always there.
     fn equated(&mut self, expr: &Expr) -> Type {
+        // Only of a name: whatever is looked at twice here must have no parts that could be looked at twice in turn.
         if let Kind::Attribute(object, _) = &expr.kind
             && !self.in_template
+            && matches!(object.kind, Kind::Name(_))
             && let Type::Reply | Type::Verdict | Type::Message = *self.place(object, false)
         {
             let ty = self.place(expr, false).into_owned();
@@ -167,9 +187,16 @@ fn compare_help(op: Comparison, a: (&Expr, &Type), b: (&Expr, &Type)) -> String 
             _ => {}
         }
     }
-    if op.is_order() {
-        "order is defined between numbers and between texts".to_owned()
-    } else {
-        "compare values of one type; `x | string` makes a text".to_owned()
-    }
+    let help = match (a.1, b.1) {
+        _ if op.is_order() => "order is defined between numbers and between texts",
+        (Type::List(_), _) | (_, Type::List(_)) => "ask whether it is in the list: `x in list`, or compare `length`",
+        (Type::Str, other) | (other, Type::Str) if other.is_printable() => "compare values of one type: `x | string` makes a text",
+        (a, b) if a.is_printable() && b.is_printable() => "compare values of one type",
+        _ => "compare one of its parts: `x.name`",
+    };
+    help.to_owned()
+}
+
+const fn is_numeric(ty: &Type) -> bool {
+    matches!(ty, Type::Int | Type::Number | Type::Any)
 }
