@@ -7,3 +7,4 @@ mod graphs;
 mod machine;
 mod programs;
 mod text;
+mod typed;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aigo_ir::check::CheckKind;
 use aigo_ir::diagnostic::{Diagnostics, Row};
+use aigo_ir::eval;
 use aigo_ir::expr::Expr;
 use aigo_ir::message::ASSISTANT;
 use aigo_ir::program::{Answer, ChatModel, Dialect, Field, Player, Role, Rule};
@@ -12,7 +13,6 @@ use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
 use aigo_ir::typing::{self, Mistake, Names, TypeError};
 use aigo_ir::value::Value;
-use aigo_ir::eval;
 
 use crate::ast::{self, Leaf};
 use crate::catalog;

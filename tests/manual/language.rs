@@ -89,9 +89,12 @@ fn the_closed_lists_are_those_of_the_code() {
     let functions: Vec<Vec<String>> = Function::ALL
         .iter()
         .map(|function| {
-            let (least, most) = (*function.arity().start(), *function.arity().end());
-            let count = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            vec![format!("`{}`", function.name()), count, function.doc().to_owned()]
+            let required = function.params().len() - function.optional();
+            let takes = function.params().iter().enumerate().map(|(at, param)| {
+                if at < required { param.words().to_owned() } else { format!("{} or nothing", param.words()) }
+            });
+            let takes = takes.collect::<Vec<_>>().join("; ");
+            vec![format!("`{}`", function.name()), takes, function.doc().to_owned()]
         })
         .collect();
     assert_eq!(page.table("function"), functions);

@@ -291,9 +291,7 @@ impl Expr {
             Kind::If(a, b, c) => Kind::If(one(a), one(b), one(c)),
             Kind::Call(function, parts) => Kind::Call(*function, all(parts)),
             Kind::List(parts) => Kind::List(all(parts)),
-            Kind::Map(pairs) => {
-                Kind::Map(pairs.iter().map(|(key, part)| (key.clone(), part.renamed(f))).collect())
-            }
+            Kind::Map(pairs) => Kind::Map(pairs.iter().map(|(key, part)| (key.clone(), part.renamed(f))).collect()),
         };
         Self { kind, at: self.at }
     }

@@ -39,7 +39,8 @@ fn slip(source: &str, error: SyntaxError) -> SyntaxError {
     };
     if error.message.contains("end of string") {
         let open = source.rfind(['\'', '"']).unwrap_or(0);
-        return SyntaxError::new(open..open + 1, source, "a string that is not closed").help("write the quote where it ends");
+        return SyntaxError::new(open..open + 1, source, "a string that is not closed")
+            .help("write the quote where it ends");
     }
     let seen = source.get(error.range.clone()).unwrap_or_default();
     let message = match error.message.as_str() {

@@ -91,7 +91,10 @@ impl Type {
                 wanted.attributes().iter().all(|name| fits(name) == Some(true))
             }
             (Self::Record(have), Self::Record(want)) => {
-                want.iter().all(|(name, ty)| have.iter().any(|(n, t)| n == name && t.fits(ty)))
+                want.iter().all(|(name, ty)| match have.iter().find(|(n, _)| n == name) {
+                    Some((_, have)) => have.fits(ty),
+                    None => matches!(ty, Self::Maybe(_)),
+                })
             }
             _ => false,
         }

@@ -45,7 +45,9 @@ impl Object for Record {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.0.iter().map(|(key, _)| Jinja::from(key.clone())).collect())
+        // What is null is not there: otherwise a map with a null would not equal itself.
+        let there = self.0.iter().filter(|(_, value)| **value != Value::Null);
+        Enumerator::Values(there.map(|(key, _)| Jinja::from(key.clone())).collect())
     }
 }
 

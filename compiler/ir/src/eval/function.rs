@@ -31,7 +31,9 @@ pub(crate) fn apply(function: Function, values: &[Value]) -> Made {
         (Function::Length, [Value::Map(map)]) => Ok(count(map.len())),
         (Function::Items, [Value::Map(map)]) => {
             let there = map.iter().filter(|(_, value)| **value != Value::Null);
-            Ok(Value::list(there.map(|(key, value)| Value::list(vec![Value::Str(key.clone()), value.clone()])).collect()))
+            Ok(Value::list(
+                there.map(|(key, value)| Value::list(vec![Value::Str(key.clone()), value.clone()])).collect(),
+            ))
         }
         (Function::ListOf, [Value::Map(map)]) => {
             Ok(Value::list(map.iter().map(|(key, _)| Value::Str(key.clone())).collect()))
@@ -61,9 +63,9 @@ fn of_text(function: Function, subject: &Arc<str>, rest: &[Value]) -> Made {
         (Function::Lower, []) => Ok(Value::str(text.to_lowercase())),
         (Function::Upper, []) => Ok(Value::str(text.to_uppercase())),
         (Function::Capitalize, []) => Ok(Value::str(words_with_capitals(text, |at, _| at == 0))),
-        (Function::Title, []) => {
-            Ok(Value::str(words_with_capitals(text, |_, before| before.is_none_or(|c| !c.is_alphanumeric() && c != '\''))))
-        }
+        (Function::Title, []) => Ok(Value::str(words_with_capitals(text, |_, before| {
+            before.is_none_or(|c| !c.is_alphanumeric() && c != '\'')
+        }))),
         (Function::Trim, []) => Ok(Value::str(text.trim())),
         (Function::Reverse, []) => Ok(Value::str(text.chars().rev().collect::<String>())),
         (Function::Words, []) => Ok(count(text.split_whitespace().count())),
@@ -89,7 +91,8 @@ fn of_text(function: Function, subject: &Arc<str>, rest: &[Value]) -> Made {
             Ok(group.map_or(Value::Null, |group| Value::str(group.as_str())))
         }
         _ => {
-            let values: Vec<Value> = [Value::Str(Arc::clone(subject))].into_iter().chain(rest.iter().cloned()).collect();
+            let values: Vec<Value> =
+                [Value::Str(Arc::clone(subject))].into_iter().chain(rest.iter().cloned()).collect();
             unfit(function, &values)
         }
     }
@@ -150,9 +153,7 @@ fn of_list(function: Function, items: &[Value], rest: &[Value]) -> Made {
         (Function::Length, []) => Ok(count(items.len())),
         (Function::First, []) => end(items.first()),
         (Function::Last, []) => end(items.last()),
-        (Function::Sum, []) => {
-            items.iter().try_fold(Value::Int(0), |sum, item| arithmetic(Operator::Add, &sum, item))
-        }
+        (Function::Sum, []) => items.iter().try_fold(Value::Int(0), |sum, item| arithmetic(Operator::Add, &sum, item)),
         (Function::Min, []) => end(best(items, Ordering::Less)?),
         (Function::Max, []) => end(best(items, Ordering::Greater)?),
         (Function::Join, []) => join(items, ""),

@@ -152,8 +152,12 @@ impl Lower<'_> {
         let help = match name {
             "in" => "write `x in y`".to_owned(),
             "divisibleby" => "write `x % n == 0`".to_owned(),
-            "eq" | "equalto" | "sameas" | "true" | "false" => "compare with `==`, or write the boolean itself".to_owned(),
-            "ne" | "lt" | "le" | "gt" | "ge" | "lessthan" | "greaterthan" => "compare with `<`, `<=`, `>`, `>=`, `!=`".to_owned(),
+            "eq" | "equalto" | "sameas" | "true" | "false" => {
+                "compare with `==`, or write the boolean itself".to_owned()
+            }
+            "ne" | "lt" | "le" | "gt" | "ge" | "lessthan" | "greaterthan" => {
+                "compare with `<`, `<=`, `>`, `>=`, `!=`".to_owned()
+            }
             _ => match near {
                 Some(near) => format!("did you mean `is {near}`?"),
                 None => {
@@ -193,7 +197,11 @@ impl Lower<'_> {
                 ast::CallArg::Pos(value) => out.push(self.expr(value)),
                 ast::CallArg::Kwarg(name, value) => {
                     out.push(self.expr(value));
-                    self.refuse(at, format!("the argument `{name}` by name"), "functions take their arguments in order");
+                    self.refuse(
+                        at,
+                        format!("the argument `{name}` by name"),
+                        "functions take their arguments in order",
+                    );
                 }
                 ast::CallArg::PosSplat(value) | ast::CallArg::KwargSplat(value) => {
                     out.push(self.expr(value));

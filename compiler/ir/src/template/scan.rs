@@ -31,7 +31,8 @@ pub fn renamed(source: &str, f: &dyn Fn(&str) -> Option<String>) -> Result<Strin
     scan(&tree(source)?, &mut |name, at, bound| {
         let Some(new) = f(name) else { return };
         if bound.contains(&new.as_str()) {
-            let error = SyntaxError::new(at.range(), source, format!("`{new}` means another thing inside of the template"));
+            let error =
+                SyntaxError::new(at.range(), source, format!("`{new}` means another thing inside of the template"));
             caught.get_or_insert(error.help(format!("choose another name for what the template calls `{new}`")));
         }
         edits.push((at, new));

@@ -55,7 +55,9 @@ fn stray(name: &str, source: &str, plain: &SyntaxError) -> SyntaxError {
     let before = source.get(..plain.range.start).unwrap_or_default();
     let before = before.trim_end().trim_end_matches(['-', '+']).strip_suffix("{%").unwrap_or(before);
     let range = plain.range.clone();
-    match unclosed(before).and_then(|open| before.get(open.range).map(|text| text.replace(['{', '%', '-', '+', ' '], ""))) {
+    match unclosed(before)
+        .and_then(|open| before.get(open.range).map(|text| text.replace(['{', '%', '-', '+', ' '], "")))
+    {
         Some(open) => SyntaxError::new(range, source, format!("`{{% {name} %}}` while `{{% {open} %}}` is open"))
             .help(format!("write `{{% end{open} %}}` before it")),
         None => SyntaxError::new(range, source, format!("`{{% {name} %}}` where nothing is open"))
@@ -127,7 +129,8 @@ fn broken(source: &str, tag: Option<(At, &str, &str)>, end: u32) -> Option<Synta
         }
         Some(other) => {
             let shown = crate::text::printable(&other.to_string());
-            let error = SyntaxError::new(start..start + other.len_utf8(), source, format!("`{shown}` has no meaning here"));
+            let error =
+                SyntaxError::new(start..start + other.len_utf8(), source, format!("`{shown}` has no meaning here"));
             Some(error.help(match other {
                 '&' => "write `and`",
                 '!' => "write `not`",
@@ -137,7 +140,10 @@ fn broken(source: &str, tag: Option<(At, &str, &str)>, end: u32) -> Option<Synta
         }
         None => {
             let (at, open, close) = tag?;
-            Some(SyntaxError::new(at.range(), source, format!("`{open}` is not closed")).help(format!("write `{close}` behind it")))
+            Some(
+                SyntaxError::new(at.range(), source, format!("`{open}` is not closed"))
+                    .help(format!("write `{close}` behind it")),
+            )
         }
     }
 }

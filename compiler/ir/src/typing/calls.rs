@@ -59,8 +59,7 @@ impl Checker<'_, '_> {
     fn argument(&mut self, function: Function, param: Param, argument: &Expr) -> Option<Type> {
         let ty = if param == Param::Any { self.ty(argument) } else { self.need(argument) };
         if !param.takes(&ty) {
-            let message =
-                format!("`{}` takes {}, and {}", function.name(), param.words(), self.is(argument, &ty));
+            let message = format!("`{}` takes {}, and {}", function.name(), param.words(), self.is(argument, &ty));
             let help = self.conversion(param, argument, &ty);
             self.mismatch(argument, message, help);
             return None;
@@ -93,7 +92,9 @@ impl Checker<'_, '_> {
                 Param::List | Param::Printables | Param::Ordered | Param::Numbers | Param::Booleans | Param::TextOrList,
                 Type::Str,
             ) => format!("make it a list first: `{operand} | split(',')`"),
-            (Param::Printables, Type::List(_)) => format!("print it as JSON: `{operand} | json`, or go through it with `for`"),
+            (Param::Printables, Type::List(_)) => {
+                format!("print it as JSON: `{operand} | json`, or go through it with `for`")
+            }
             (Param::List | Param::Printables | Param::TextOrList, ty) if Param::Map.takes(ty) => {
                 format!("make it a list first: `{operand} | items`, or `{operand} | list` for its keys")
             }
@@ -104,18 +105,16 @@ impl Checker<'_, '_> {
 
     /// The first, where it is there; a path may be missing here.
     fn default(&mut self, value: &Expr, otherwise: &Expr) -> Type {
-        let ty = if value.root().is_some() {
-            self.place(value, !self.in_template).into_owned()
-        } else {
-            self.ty(value)
-        };
+        let ty =
+            if value.root().is_some() { self.place(value, !self.in_template).into_owned() } else { self.ty(value) };
         let there = match ty {
             Type::Maybe(inner) => *inner,
             // Nothing but nothing was given, so the second it is.
             Type::Null => return self.ty(otherwise),
             ty => ty,
         };
-        there.join(&self.ty(otherwise))
+        let second = self.ty(otherwise);
+        self.one_of((value, &there), (otherwise, &second))
     }
 
     /// In a template a value hides a function of its name.

@@ -137,8 +137,20 @@ impl<'n, 's> Checker<'n, 's> {
 
     fn choice(&mut self, test: &Expr, yes: &Expr, no: &Expr) -> Type {
         self.condition(test);
-        let yes = self.given(test, true, |checker| checker.ty(yes));
-        let no = self.given(test, false, |checker| checker.ty(no));
-        yes.join(&no)
+        let a = self.given(test, true, |checker| checker.ty(yes));
+        let b = self.given(test, false, |checker| checker.ty(no));
+        self.one_of((yes, &a), (no, &b))
+    }
+
+    /// The type of one of two values. Texts beside numbers still print; a list or a map beside something else is good for
+    /// nothing.
+    pub(super) fn one_of(&mut self, (yes, a): (&Expr, &Type), (no, b): (&Expr, &Type)) -> Type {
+        let joined = a.join(b);
+        let differ = joined == Type::Any && *a != Type::Any && *b != Type::Any;
+        if differ && !(a.is_printable() && b.is_printable()) {
+            let message = format!("one of two values is taken, of which {}, and {}", self.is(yes, a), self.is(no, b));
+            return self.mismatch(no, message, "give both the same type");
+        }
+        joined
     }
 }

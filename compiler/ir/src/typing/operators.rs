@@ -85,7 +85,8 @@ impl Checker<'_, '_> {
         if !op.is_order() && (self.is_asked_for(expr, op, a, b) || self.is_asked_for(expr, op, b, a)) {
             return Type::Bool;
         }
-        let (left, right) = if op.is_order() { (self.need(a), self.need(b)) } else { (self.equated(a), self.equated(b)) };
+        let (left, right) =
+            if op.is_order() { (self.need(a), self.need(b)) } else { (self.equated(a), self.equated(b)) };
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Any);
         let comparable = if op.is_order() {
             (is_numeric(&left) && is_numeric(&right)) || (text(&left) && text(&right))
@@ -190,7 +191,9 @@ fn compare_help(op: Comparison, a: (&Expr, &Type), b: (&Expr, &Type)) -> String 
     let help = match (a.1, b.1) {
         _ if op.is_order() => "order is defined between numbers and between texts",
         (Type::List(_), _) | (_, Type::List(_)) => "ask whether it is in the list: `x in list`, or compare `length`",
-        (Type::Str, other) | (other, Type::Str) if other.is_printable() => "compare values of one type: `x | string` makes a text",
+        (Type::Str, other) | (other, Type::Str) if other.is_printable() => {
+            "compare values of one type: `x | string` makes a text"
+        }
         (a, b) if a.is_printable() && b.is_printable() => "compare values of one type",
         _ => "compare one of its parts: `x.name`",
     };

@@ -124,7 +124,11 @@ impl<'n> Checker<'n, '_> {
             && let Some(function) = Function::named(name).or_else(|| Function::meant_by(name))
         {
             let name = function.name();
-            help = Some(if self.in_template { format!("write `{text} | {name}`") } else { format!("write `{name}({text})`") });
+            help = Some(if self.in_template {
+                format!("write `{text} | {name}`")
+            } else {
+                format!("write `{name}({text})`")
+            });
             fix = None;
         }
         let help = help.unwrap_or_else(|| format!("{} has no attributes", describe(&owner)));

@@ -142,7 +142,9 @@ impl Walk<'_, '_> {
             other => {
                 let text = self.checker.text(list);
                 let help = match &other {
-                    Type::Str => format!("make it a list: `{text} | split(',')`, or `{text} | list` for its characters"),
+                    Type::Str => {
+                        format!("make it a list: `{text} | split(',')`, or `{text} | list` for its characters")
+                    }
                     Type::Int => format!("count up to it: `range({text})`"),
                     Type::Number | Type::Bool => "a `for` goes through the items of a list".to_owned(),
                     _ => format!("go through its pairs: `{{% for key, value in {text} | items %}}`"),
@@ -211,7 +213,11 @@ impl Walk<'_, '_> {
         };
         let at = at_of(span);
         let at = At(at.0, at.0 + u32::try_from(what.len()).unwrap_or(0));
-        let what = if what == "set" { "`{% set %}` without a value".to_owned() } else { format!("`{{% {what} %}}` in a template") };
+        let what = if what == "set" {
+            "`{% set %}` without a value".to_owned()
+        } else {
+            format!("`{{% {what} %}}` in a template")
+        };
         self.lower.refuse(at, what, help);
     }
 }

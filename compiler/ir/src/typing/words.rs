@@ -49,7 +49,10 @@ fn many(ty: &Type) -> Option<String> {
 const MOST_LISTED: usize = 12;
 
 /// Help for an unknown name, and the one name that was surely meant, where there is one.
-pub(super) fn suggestion<'a>(seen: &str, known: impl Iterator<Item = &'a str> + Clone) -> (Option<String>, Option<String>) {
+pub(super) fn suggestion<'a>(
+    seen: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> (Option<String>, Option<String>) {
     if let Some(near) = nearest(seen, known.clone()) {
         let other = nearest(seen, known.filter(|name| *name != near));
         let fix = other.is_none().then(|| near.to_owned());

@@ -107,3 +107,131 @@ fn the_bounds_are_told() {
     let quoted = format!("{{{{ '{}' }}}}{{{{ \"it's }}}}\" }}}}", "}} ".repeat(200));
     assert_eq!(check_template(&quoted, &names()).errors, []);
 }
+
+const PIECES: [&str; 72] = [
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "{%-",
+    "-%}",
+    " ",
+    " ",
+    "\n",
+    "if ",
+    "elif ",
+    "else",
+    "endif",
+    "for ",
+    "endfor",
+    "set ",
+    " in ",
+    "break",
+    "continue",
+    "raw",
+    "endraw",
+    "plan",
+    "seats",
+    "vip",
+    "note",
+    "names",
+    "rows",
+    "goal.hint",
+    "goal",
+    "last.text",
+    "größe",
+    "loop.index",
+    "x",
+    "y",
+    "x",
+    " is ",
+    "not ",
+    "defined",
+    "string",
+    " and ",
+    " or ",
+    " == ",
+    " > ",
+    " + ",
+    " ~ ",
+    "-",
+    " | ",
+    "upper",
+    "default(1)",
+    "join",
+    "first",
+    "items",
+    "capture('a')",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    "\"a\"",
+    "0",
+    "1.5",
+    ".",
+    ",",
+    " = ",
+    "none",
+    "true",
+    "range(3)",
+    "😀",
+];
+
+/// Statements that open and close, so that what is inside is read too.
+fn soup(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = move |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % n as u64) as usize
+    };
+    let expr = |below: &mut dyn FnMut(usize) -> usize| {
+        (0..=below(7)).map(|_| PIECES[23 + below(PIECES.len() - 23)]).collect::<String>()
+    };
+    (0..=below(5))
+        .map(|_| {
+            let inside = expr(&mut below);
+            match below(8) {
+                0 => PIECES[below(PIECES.len())].to_owned(),
+                1 => format!("{{% if {inside} %}}{{{{ {} }}}}{{% else %}}x{{% endif %}}", expr(&mut below)),
+                2 => format!("{{% for x in {inside} %}}{{{{ {} }}}}{{% endfor %}}", expr(&mut below)),
+                3 => format!("{{% set x = {inside} %}}"),
+                4 => format!("{{% if vip %}}{{% set y = {inside} %}}{{% endif %}}"),
+                _ => format!("{{{{ {inside} }}}}"),
+            }
+        })
+        .collect()
+}
+
+/// Whatever the text, the places are places in it, in order, each with help; and names and renaming agree.
+#[test]
+fn any_soup_of_tokens_has_its_places_and_names() {
+    let names = names();
+    let mut accepted = 0;
+    for seed in 0..30_000 {
+        let source = soup(seed);
+        let checked = check_template(&source, &names);
+        accepted += usize::from(checked.errors.is_empty());
+        assert!(checked.errors.is_sorted_by_key(|error| error.range.start), "{source}");
+        for error in &checked.errors {
+            assert!(source.get(error.range.clone()).is_some() && error.help.is_some(), "{error:?} of {source}");
+        }
+        assert_eq!(Template::new(source.as_str()).names(), checked.names, "{source}");
+        if let Ok(other) = renamed(&source, &|name| Some(format!("{name}_0"))) {
+            let expected: Vec<String> = checked.names.iter().map(|name| format!("{name}_0")).collect();
+            let found = Template::new(other.as_str()).names();
+            assert!(found.iter().map(|name| &**name).eq(expected.iter().map(String::as_str)), "{source} -> {other}");
+        }
+        if checked.errors.is_empty() {
+            assert_eq!(Engine::new().add(&Template::new(source.as_str())), Ok(()), "{source}");
+        }
+    }
+    assert!(accepted > 1000, "{accepted}");
+}

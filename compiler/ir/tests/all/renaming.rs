@@ -41,8 +41,14 @@ fn only_names_from_outside_are_renamed() {
         ("plan", "plan"),
         ("é {{ plan }}{{ plan.plan }}{{ m.plan }}", "é {{ the_plan }}{{ the_plan.plan }}{{ m.plan }}"),
         ("{{ 'plan' ~ plan|upper }}{# plan #}", "{{ 'plan' ~ the_plan|upper }}{# plan #}"),
-        ("{% for x in x %}{{ x }}{{ loop.index }}{% endfor %}{{ x }}", "{% for x in p.x %}{{ x }}{{ loop.index }}{% endfor %}{{ p.x }}"),
-        ("{% set x = x %}{{ x }}{% if plan == x %}{% endif %}", "{% set x = p.x %}{{ x }}{% if the_plan == x %}{% endif %}"),
+        (
+            "{% for x in x %}{{ x }}{{ loop.index }}{% endfor %}{{ x }}",
+            "{% for x in p.x %}{{ x }}{{ loop.index }}{% endfor %}{{ p.x }}",
+        ),
+        (
+            "{% set x = x %}{{ x }}{% if plan == x %}{% endif %}",
+            "{% set x = p.x %}{{ x }}{% if the_plan == x %}{% endif %}",
+        ),
     ] {
         assert_eq!(renamed(source, &f).unwrap(), expected);
     }
@@ -51,8 +57,10 @@ fn only_names_from_outside_are_renamed() {
     assert!(caught.help.is_some());
     assert!(renamed("{{ broken", &f).is_err());
     let expr = |text: &str| check_expression(text, &names()).expr.unwrap();
-    assert_eq!(expr("plan ~ goal.plan if 'plan' in plan else length([plan])").renamed(&f).to_string(),
-        expr("the_plan ~ goal.plan if 'plan' in the_plan else length([the_plan])").to_string());
+    assert_eq!(
+        expr("plan ~ goal.plan if 'plan' in plan else length([plan])").renamed(&f).to_string(),
+        expr("the_plan ~ goal.plan if 'plan' in the_plan else length([the_plan])").to_string()
+    );
 }
 
 #[test]

@@ -49,7 +49,10 @@ fn filters_print_what_functions_compute() {
         ("{{ plan | starts_with('P') }}{{ plan | ends_with('P') }}", "truefalse"),
         ("{{ names | first }}{{ names | last }}{{ names | join }}{{ names | join('+') }}", "bbbabb+a+b"),
         ("{{ names | sort | unique | reverse | json }}{{ scores | sort | json }}", r#"["b","a"][1,1,2,3]"#),
-        ("{{ 'abc' | reverse }}{{ 'ab' | list | json }}{{ goal | list | json }}", r#"cba["a","b"]["id","text","hint"]"#),
+        (
+            "{{ 'abc' | reverse }}{{ 'ab' | list | json }}{{ goal | list | json }}",
+            r#"cba["a","b"]["id","text","hint"]"#,
+        ),
         ("{{ goal | items | json }}", r#"[["id","g"],["text","T"]]"#),
         ("{{ scores | sum }} {{ mixed | sum }} {{ scores | min }} {{ scores | max }} {{ names | max }}", "7 3.5 1 3 b"),
         ("{{ flags | any }} {{ flags | all }} {{ empty | any }} {{ empty | all }}", "true false false true"),
@@ -60,7 +63,10 @@ fn filters_print_what_functions_compute() {
         ("{{ seats ~ plan ~ limit ~ (vip | string) }}", "3Pro plan, it's2.5true"),
         ("{{ plan if nil is none else 'x' }}{{ nil is defined }}{{ nil is undefined }}", "Pro plan, it'sfalsetrue"),
         ("{{ goal.hint is defined }}{{ 'hint' in goal }}{{ 'id' in goal }}", "falsefalsetrue"),
-        ("{{ seats is odd }}{{ seats is even }}{{ plan is string }}{{ names is sequence }}{{ goal is mapping }}", "truefalsetruetruetrue"),
+        (
+            "{{ seats is odd }}{{ seats is even }}{{ plan is string }}{{ names is sequence }}{{ goal is mapping }}",
+            "truefalsetruetruetrue",
+        ),
         ("{{ vip is boolean }}{{ limit is number }}{{ limit is string }}", "truetruefalse"),
         ("{{ names[0] }}{{ names[-1] }}{{ goal['id'] }}{{ größe }}", "bbg7"),
         ("{{ [1, 2.0] | unique | json }}{{ [1, 1.0] | unique | length }}", "[1,2.0]1"),
