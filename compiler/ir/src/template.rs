@@ -156,8 +156,11 @@ fn has_short_tags(source: &str) -> bool {
             return false;
         };
         let inside = tag.get(..length).unwrap_or_default();
-        let count = |wanted: u8| inside.iter().filter(|byte| **byte == wanted).count();
-        let (single, double) = (count(b'\''), count(b'"'));
+        let (mut single, mut double) = (0, 0);
+        for byte in inside {
+            single += usize::from(*byte == b'\'');
+            double += usize::from(*byte == b'"');
+        }
         let unsure = (single > 0 && double > 0) || single % 2 == 1 || double % 2 == 1 || inside.contains(&b'\\');
         if unsure || statements > MOST_STATEMENTS {
             return false;

@@ -131,24 +131,26 @@ pub fn check_condition(expr: &Expr, names: &Names, errors: &mut Vec<TypeError>) 
 
 /// Reads and types an expression; all its mistakes are found, not only the first.
 pub fn check_expression(source: &str, names: &Names) -> CheckedExpr {
-    checked(source, names, |checker, expr| checker.ty(expr))
+    checked(source, names, false)
 }
 
 /// Reads an expression and checks that it is a condition.
 pub fn check_condition_text(source: &str, names: &Names) -> CheckedExpr {
-    checked(source, names, |checker, expr| {
-        checker.condition(expr);
-        Type::Bool
-    })
+    checked(source, names, true)
 }
 
-fn checked(source: &str, names: &Names, ty: impl FnOnce(&mut Checker<'_, '_>, &Expr) -> Type) -> CheckedExpr {
+fn checked(source: &str, names: &Names, is_condition: bool) -> CheckedExpr {
     let (expr, refused) = match expr_parse::parse_all(source) {
         Ok(read) => read,
         Err(error) => return CheckedExpr { expr: None, ty: Type::Any, errors: vec![error.into()] },
     };
     let mut checker = Checker::new(names, Some(source), false);
-    let ty = ty(&mut checker, &expr);
+    let ty = if is_condition {
+        checker.condition(&expr);
+        Type::Bool
+    } else {
+        checker.ty(&expr)
+    };
     let readable = refused.is_empty();
     let errors = by_place(checker.errors, refused);
     CheckedExpr { expr: readable.then_some(expr), ty: if errors.is_empty() { ty } else { Type::Any }, errors }

@@ -63,7 +63,9 @@ struct Scan<'a, 'f> {
 
 impl<'a> Scan<'a, '_> {
     fn body(&mut self, body: &[ast::Stmt<'a>]) {
-        body.iter().for_each(|stmt| self.stmt(stmt));
+        for stmt in body {
+            self.stmt(stmt);
+        }
     }
 
     fn stmt(&mut self, stmt: &ast::Stmt<'a>) {

@@ -85,11 +85,7 @@ fn unclosed(source: &str) -> Option<SyntaxError> {
                     let at = At(at.0, at_of(*span).1);
                     match *name {
                         "if" | "for" => open.push((at, name)),
-                        "endif" | "endfor" => {
-                            if open.pop().is_none_or(|(_, opener)| name.strip_prefix("end") != Some(opener)) {
-                                return None;
-                            }
-                        }
+                        "endif" | "endfor" if !ends(&mut open, name) => return None,
                         _ => {}
                     }
                 }
@@ -104,6 +100,11 @@ fn unclosed(source: &str) -> Option<SyntaxError> {
     let (at, name) = open.pop()?;
     let error = SyntaxError::new(at.range(), source, format!("`{{% {name} %}}` is not closed"));
     Some(error.help(format!("write `{{% end{name} %}}` where it ends")))
+}
+
+/// Whether the statement that is open ends here.
+fn ends(open: &mut Vec<(At, &str)>, name: &str) -> bool {
+    open.pop().is_some_and(|(_, opener)| name.strip_prefix("end") == Some(opener))
 }
 
 /// What follows `end` is no token: a string without its end, or a character that means nothing.

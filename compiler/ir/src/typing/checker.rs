@@ -104,7 +104,7 @@ impl<'n, 's> Checker<'n, 's> {
         match &expr.kind {
             Kind::Literal(value) => Type::of(value),
             Kind::Name(_) | Kind::Attribute(..) | Kind::Item(..) => self.read(expr),
-            Kind::Not(a) => self.all_conditions(&[a]),
+            Kind::Not(a) => self.negation(a),
             Kind::And(a, b) => self.two_conditions(a, b, true),
             Kind::Or(a, b) => self.two_conditions(a, b, false),
             Kind::Minus(a) => self.numeric(a, "-"),
@@ -123,8 +123,8 @@ impl<'n, 's> Checker<'n, 's> {
         }
     }
 
-    fn all_conditions(&mut self, parts: &[&Expr]) -> Type {
-        parts.iter().for_each(|part| self.condition(part));
+    fn negation(&mut self, part: &Expr) -> Type {
+        self.condition(part);
         Type::Bool
     }
 

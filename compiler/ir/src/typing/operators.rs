@@ -35,9 +35,10 @@ impl Checker<'_, '_> {
         }
         let (left, right) = (self.need(a), self.need(b));
         // Two texts are one mistake.
-        let (left, right) = match is_numeric(&left) {
-            true => (left, self.as_number(b, right, op.sign())),
-            false => (self.as_number(a, left, op.sign()), Type::Any),
+        let (left, right) = if is_numeric(&left) {
+            (left, self.as_number(b, right, op.sign()))
+        } else {
+            (self.as_number(a, left, op.sign()), Type::Any)
         };
         match op {
             Operator::Divide => Type::Number,

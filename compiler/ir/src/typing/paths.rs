@@ -25,7 +25,7 @@ impl<'n> Checker<'n, '_> {
             Kind::Name(name) => self.name(expr, name),
             Kind::Attribute(object, name) => {
                 let owner = self.owner(object, asked);
-                self.attribute(object, owner, name, expr.at)
+                self.attribute(object, &owner, name, expr.at)
             }
             Kind::Item(object, index) => {
                 let owner = self.owner(object, asked);
@@ -108,8 +108,8 @@ impl<'n> Checker<'n, '_> {
         }
     }
 
-    fn attribute(&mut self, object: &Expr, owner: Cow<'n, Type>, name: &str, at: At) -> Cow<'n, Type> {
-        if let Cow::Borrowed(Type::Record(fields)) = owner
+    fn attribute(&mut self, object: &Expr, owner: &Cow<'n, Type>, name: &str, at: At) -> Cow<'n, Type> {
+        if let Cow::Borrowed(Type::Record(fields)) = *owner
             && let Some((_, ty)) = fields.iter().find(|(known, _)| &**known == name)
         {
             return Cow::Borrowed(ty);
@@ -131,8 +131,8 @@ impl<'n> Checker<'n, '_> {
             });
             fix = None;
         }
-        let help = help.unwrap_or_else(|| format!("{} has no attributes", describe(&owner)));
-        let message = format!("`{text}` is {}, which has no `{name}`", describe(&owner));
+        let help = help.unwrap_or_else(|| format!("{} has no attributes", describe(owner)));
+        let message = format!("`{text}` is {}, which has no `{name}`", describe(owner));
         // The name is what stands last in the path.
         let length = u32::try_from(name.len()).unwrap_or(0);
         let named = At(at.1.saturating_sub(length).max(at.0), at.1);

@@ -43,7 +43,9 @@ struct Walk<'n, 's> {
 
 impl Walk<'_, '_> {
     fn body(&mut self, body: &[ast::Stmt<'_>]) {
-        body.iter().for_each(|stmt| self.stmt(stmt));
+        for stmt in body {
+            self.stmt(stmt);
+        }
     }
 
     fn stmt(&mut self, stmt: &ast::Stmt<'_>) {

@@ -29,7 +29,7 @@ fn walk(source: &str) {
     }
     if let Ok(expr) = expr_parse::parse(inside) {
         let renamed = expr.renamed(&|_| Some("plan".to_owned()));
-        assert_eq!(renamed.names().len() <= 1, true);
+        assert!(renamed.names().len() <= 1);
         let mut errors = Vec::new();
         typing::check(&renamed, &names, &mut errors);
         let again = expr_parse::parse(&expr.to_string());

@@ -10,7 +10,7 @@ use aigo_ir::ty::Type;
 use aigo_ir::typing::Names;
 
 /// What the texts of these tests may read.
-pub(crate) fn names() -> Names {
+fn names() -> Names {
     let mut names = Names::always();
     for (name, ty) in [
         ("plan", "string"),

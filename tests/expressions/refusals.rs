@@ -1,11 +1,11 @@
 //! Every refusal, with its exact place and its help, in a table that a person can review. `BLESS=1` writes the answers anew.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use aigo_ir::typing::{self, TypeError};
 
 use super::names;
+use crate::harness::root;
 
 fn errors(kind: &str, text: &str) -> Vec<TypeError> {
     match kind {
@@ -36,7 +36,7 @@ fn answer(line: &str) -> String {
 
 #[test]
 fn every_refusal_has_its_exact_place_and_help() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/refusals.txt");
+    let path = root().join("tests/golden/refusals.txt");
     let golden = std::fs::read_to_string(&path).unwrap();
     let kinds = ["template: ", "expression: ", "condition: "];
     let mut now = String::new();
