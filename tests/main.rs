@@ -7,6 +7,7 @@
 )]
 
 mod end_to_end;
+mod expressions;
 mod golden;
 mod harness;
 mod invariants;

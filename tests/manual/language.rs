@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use aigo_compiler::shape::{self, Construct, Kind};
-use aigo_ir::check::{KEYWORDS, Measure, Test};
+use aigo_ir::check::{self, KEYWORDS, Measure};
 use aigo_ir::eval::eval;
-use aigo_ir::expr::Function;
+use aigo_ir::expr::{Function, Test};
 use aigo_ir::expr_parse;
 use aigo_ir::gate::{self, AGGREGATES};
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
 use aigo_ir::node::{Ending, Node, View};
 use aigo_ir::reduce::Reducer;
-use aigo_ir::template::{FILTERS, TESTS};
 use aigo_ir::typing;
 use aigo_ir::verdict::{EvidenceRule, Outcome};
 use aigo_machine::{Sample, Snapshot};
@@ -111,8 +110,7 @@ fn every_key_is_in_its_table() {
 #[test]
 fn the_closed_lists_are_those_of_the_code() {
     let page = page();
-    assert_eq!(column(&page, "filter"), FILTERS);
-    assert_eq!(column(&page, "test"), TESTS);
+    assert_eq!(column(&page, "test"), Test::names().collect::<Vec<_>>());
     assert_eq!(column(&page, "ending"), Ending::ALL.map(Ending::word));
     assert_eq!(column(&page, "reducer"), Reducer::ALL.map(Reducer::word));
     assert_eq!(column(&page, "evidence"), EvidenceRule::ALL.map(EvidenceRule::word));
@@ -120,15 +118,18 @@ fn the_closed_lists_are_those_of_the_code() {
     let functions: Vec<Vec<String>> = Function::ALL
         .iter()
         .map(|function| {
-            let (least, most) = (*function.arity().start(), *function.arity().end());
-            let count = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            vec![format!("`{}`", function.name()), count, function.doc().to_owned()]
+            let required = function.params().len() - function.optional();
+            let takes = function.params().iter().enumerate().map(|(at, param)| {
+                if at < required { param.words().to_owned() } else { format!("{} or nothing", param.words()) }
+            });
+            let takes = takes.collect::<Vec<_>>().join("; ");
+            vec![format!("`{}`", function.name()), takes, function.doc().to_owned()]
         })
         .collect();
     assert_eq!(page.table("function"), functions);
     // `turns` is a verb only where its value is a map.
     let checks: Vec<&str> = shape::CHECK.verbs().filter_map(|verb| verb.strip_prefix("not_")).collect();
-    assert_eq!(checks, Test::WORDS, "the checks of the language and of the IR");
+    assert_eq!(checks, check::Test::WORDS, "the checks of the language and of the IR");
     assert!(checks.iter().all(|word| shape::CHECK.key(word).is_some()));
     assert_eq!(column(&page, "measure"), Measure::ALL.map(Measure::word));
     assert_eq!(column(&page, "keywords").join(", "), KEYWORDS.join(", "));

@@ -10,7 +10,6 @@ use aigo_ir::message::ASSISTANT;
 use aigo_ir::program;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::{Origin, Spanned};
-use aigo_ir::typing;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::Scale;
 use aigo_ir::verify::names_of_check;
@@ -157,11 +156,8 @@ impl Checker<'_> {
     /// An expression whose type errors are reported, typed.
     fn typed(&mut self, leaf: &Leaf) -> Option<(aigo_ir::expr::Expr, aigo_ir::ty::Type)> {
         let before = self.found.len();
-        let expr = self.parse(leaf)?;
-        let mut errors = Vec::new();
-        let ty = typing::check(&expr, &self.names, &mut errors);
-        self.report(leaf, errors);
-        (self.found.len() == before).then_some((expr, ty))
+        let found = self.expr(leaf)?;
+        (self.found.len() == before).then_some(found)
     }
 
     /// The scorer of a checkpoint: its verdicts come from the solve graphs, one for each time that the step runs.

@@ -1,8 +1,7 @@
 //! What definitions are given.
 
 use aigo_ir::diagnostic;
-use aigo_ir::expr::{Expr, Kind, Operator};
-use aigo_ir::expr_parse;
+use aigo_ir::expr::{Expr, Kind};
 use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::template;
 use aigo_ir::ty::Type;
@@ -105,37 +104,26 @@ impl Checker<'_> {
     }
 
     fn template_as_expression(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
-        let mut parts: Vec<Expr> = Vec::new();
-        let (mut rest, mut at) = (leaf.text.as_str(), 0);
-        while let Some(open) = rest.find("{{") {
-            let before = rest.get(..open)?;
-            let close = rest.find("}}")?;
-            let inner = rest.get(open + 2..close)?;
-            if !before.is_empty() {
-                parts.push(Expr::literal(before));
+        let unreadable = match template::as_expression(&leaf.text) {
+            Ok(Some(expr)) => {
+                let mut errors = Vec::new();
+                let ty = typing::check(&expr, &self.names, &mut errors);
+                self.report(leaf, &catalog::BAD_TEMPLATE, errors);
+                return Some((self.renamed(&expr), ty));
             }
-            match expr_parse::parse(inner) {
-                Ok(expr) => parts.push(expr),
-                Err(error) => {
-                    let range = error.range.start + at + open + 2..error.range.end + at + open + 2;
-                    let message = format!("the template cannot be read: {}", error.message);
-                    let place = leaf.locate(self.sources, range);
-                    self.found.push(catalog::BAD_TEMPLATE.at(place, message).maybe_help(error.help));
-                    return None;
-                }
+            Ok(None) => {
+                let message = "statements cannot stand in what a definition is given: only text and `{{ … }}`";
+                let help = "compute it before: `- set: {name: …}`, and give `{{ name }}`";
+                catalog::BAD_TEMPLATE.at(leaf.span, message).help(help)
             }
-            at += close + 2;
-            rest = rest.get(close + 2..)?;
-        }
-        if !rest.is_empty() {
-            parts.push(Expr::literal(rest));
-        }
-        let joined =
-            parts.into_iter().reduce(|a, b| Expr::new(Kind::Arithmetic(Operator::Concat, Box::new(a), Box::new(b))))?;
-        let mut errors = Vec::new();
-        let ty = typing::check(&joined, &self.names, &mut errors);
-        self.report(leaf, errors);
-        Some((self.renamed(joined), ty))
+            Err(error) => {
+                let at = leaf.locate(self.sources, error.range);
+                let message = format!("the template cannot be read: {}", error.message);
+                catalog::BAD_TEMPLATE.at(at, message).maybe_help(error.help)
+            }
+        };
+        self.found.push(unreadable);
+        None
     }
 
     /// The text of a persona: a name of one that is defined stands for its text.

@@ -272,7 +272,8 @@ fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, f
         let row = match error.mistake {
             Mistake::Unknown => &catalog::UNKNOWN_NAME,
             Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
-            Mistake::Type => &catalog::WRONG_TYPE,
+            Mistake::Syntax => &catalog::BAD_EXPRESSION,
+            Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
         };
         let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
         let lacking = lacking.and_then(|name| Some((name, group.lacking(name)?)));

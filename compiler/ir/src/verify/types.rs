@@ -9,9 +9,9 @@ use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Call, Player, Program, SETUP, node_templates};
 use crate::schema::Schema;
 use crate::span::Origin;
-use crate::template::{self, Template};
+use crate::template::Template;
 use crate::ty::Type;
-use crate::typing::{self, Names, TypeError};
+use crate::typing::{self, Mistake, Names, TypeError};
 
 /// The names of a graph: the program's, the fields of which its samples say more, and its slots.
 pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
@@ -109,14 +109,8 @@ impl Checker<'_, '_> {
     }
 
     fn template(&mut self, template: &Template) {
-        match template::analyse(&template.source) {
-            Err(error) => self.found.at(self.id, format!("a template that cannot be read: {}", error.message)),
-            Ok(uses) => {
-                let mut errors = Vec::new();
-                typing::check_uses(&uses, self.names, &mut errors);
-                self.report(&template.source, errors);
-            }
-        }
+        let errors = typing::check_template(&template.source, self.names).errors;
+        self.report(&template.source, errors.into_iter().filter(matters).collect());
     }
 
     /// The slot holds values of this type.
@@ -224,6 +218,12 @@ impl Checker<'_, '_> {
     }
 }
 
+/// Whether a mistake of a template makes its program unsound. The compiler refuses conditions that are no boolean; the engine
+/// takes any value, and recorded programs have them.
+fn matters(error: &TypeError) -> bool {
+    error.mistake != Mistake::Condition
+}
+
 /// The rules of scripted roles, and the templates of applications, of `setup` and of `teardown`, read what is there.
 pub(super) fn rules(program: &Program) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -259,15 +259,11 @@ fn reading(place: &str, when: Option<&Expr>, texts: &[Template], names: &Names) 
     if let Some(when) = when {
         typing::check_condition(when, names, &mut errors);
     }
-    let mut messages: Vec<String> = Vec::new();
     for text in texts {
-        match template::analyse(&text.source) {
-            Ok(uses) => typing::check_uses(&uses, names, &mut errors),
-            Err(error) => messages.push(error.message),
-        }
+        errors.extend(typing::check_template(&text.source, names).errors.into_iter().filter(matters));
     }
-    messages.extend(errors.into_iter().map(|error| error.message));
-    let violations = messages.into_iter().map(|message| Violation {
+    let messages = errors.into_iter().map(|error| error.message);
+    let violations = messages.map(|message| Violation {
         invariant: "rules",
         graph: None,
         node: None,
