@@ -8,6 +8,7 @@
 
 mod broken;
 mod end_to_end;
+mod expressions;
 mod golden;
 mod harness;
 mod invariants;

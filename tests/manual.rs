@@ -1,6 +1,7 @@
 //! The manual is executed: its tasks compile, its programs verify, its hashes are recomputed, its tables are those of the
 //! code, its links lead somewhere, and every diagnostic has a page that shows it.
 
+mod check;
 mod diagnostics;
 mod ir;
 mod language;

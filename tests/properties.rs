@@ -8,3 +8,4 @@ mod machine;
 mod programs;
 mod roles;
 mod text;
+mod typed;

@@ -63,4 +63,16 @@ rows! {
     BAD_PATH error "E0543" "a path into a reply that cannot be read";
     SECRET_IN_TASK error "E0544" "a secret in a task";
     NO_PRICE error "E0545" "a limit of cost without prices";
+    // Scorers and gates.
+    UNKNOWN_LABEL error "E0560" "a label that no step has";
+    NEVER_HOLDS error "E0561" "a gate that can never hold";
+    ALWAYS_HOLDS error "E0562" "a gate that always holds";
+    NO_SUCH_GROUP error "E0563" "a gate that groups by a field that no sample has";
+    TOO_FEW_EPOCHS error "E0564" "a gate over more epochs than are run";
+    NO_SUCH_SCALE error "E0565" "a gate over every scorer of a scale that none has";
+    WHEN_READS_ANSWERS error "E0566" "applicability that depends on what the assistant says";
+    NO_SCORE error "E0567" "a path through a graph that has no score";
+    BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
+    // Around the task.
+    KEY_NOT_SET note "N0101" "an API key that a run will need is not set";
 }

@@ -1,5 +1,6 @@
 //! Stage 3: types. Expressions and templates are read and checked against what the samples have and the steps bind.
 
+mod gates;
 mod models;
 mod rename;
 mod scorers;
@@ -9,15 +10,14 @@ mod uses;
 
 use std::sync::Arc;
 
-use aigo_ir::diagnostic::Diagnostics;
+use aigo_ir::diagnostic::{Diagnostics, Row};
 use aigo_ir::expr::Expr;
 use aigo_ir::program::{self, Field};
-use aigo_ir::span::{Origin, SourceMap, Spanned};
+use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
 use aigo_ir::typing::{self, Mistake, Names, TypeError};
 use aigo_ir::value::Value;
-use aigo_ir::{expr_parse, template};
 
 use crate::ast::{self, Leaf};
 use crate::catalog;
@@ -70,9 +70,11 @@ pub(crate) fn check(
     checker.group = profile.joined();
     checker.names.clone_from(&whole);
     checker.bound.clear();
-    let scorers = task.scorers.iter().map(|scorer| checker.scorer(scorer)).collect();
+    let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
+    checker.names.clone_from(&whole);
+    checker.gates(&resolved.by);
     let checkpoints = resolved.checkpoints.iter().map(|checkpoint| checker.checkpoint(checkpoint)).collect();
-    let judges: Vec<&str> = task.scorers.iter().filter_map(scorers::judge_of).collect();
+    let judges: Vec<&str> = task.scorers.iter().flat_map(scorers::judges_of).collect();
     let roles = checker.roles(task, &judges, &whole);
     checker.prices(task, &resolved.asked);
     let (setup, teardown) = checker.calls(task, &whole);
@@ -163,9 +165,7 @@ impl<'c> Checker<'c> {
     fn begin(&mut self, fields: &[Field], state: Option<&Value>) {
         self.names = Names::always();
         self.bound.clear();
-        for field in fields {
-            self.names.insert(field.name.clone(), field.ty.clone());
-        }
+        self.names.extend_new(fields.iter().map(|field| (field.name.clone(), field.ty.clone())));
         if let Some(state) = state {
             self.names.insert("state", Type::of(state));
         }
@@ -189,15 +189,17 @@ impl<'c> Checker<'c> {
         Solve { name: name.into(), fields: own.into_iter().filter(differs).collect(), steps, origin }
     }
 
-    fn report(&mut self, leaf: &Leaf, errors: Vec<TypeError>) {
+    /// Reports the mistakes of a text; `unreadable` is the row of what cannot be read.
+    fn report(&mut self, leaf: &Leaf, unreadable: &'static Row, errors: Vec<TypeError>) {
         for error in errors {
             if error.name.is_some() && !self.fields_known {
                 continue;
             }
             let row = match error.mistake {
+                Mistake::Syntax => unreadable,
                 Mistake::Unknown => &catalog::UNKNOWN_NAME,
                 Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
-                Mistake::Type => &catalog::WRONG_TYPE,
+                Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
             };
             let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
             let lacking = lacking.and_then(|name| Some((name, self.group.lacking(name)?)));
@@ -205,57 +207,45 @@ impl<'c> Checker<'c> {
                 Some((name, lacking)) => format!("`{name}` is read here, and {}", lacking.text),
                 None => error.message,
             };
-            let mut diagnostic = row.at(leaf.locate(self.sources, error.range), message).maybe_help(error.help);
+            let span = leaf.locate(self.sources, error.range.clone());
+            let mut diagnostic = row.at(span, message).maybe_help(error.help);
             if let Some((_, lacking)) = lacking {
                 diagnostic = diagnostic.related(lacking.span, "the field is missing here");
+            }
+            if let Some(text) = error.fix.filter(|text| self.is_plain(leaf, span, error.range, text)) {
+                diagnostic = diagnostic.fix(format!("write `{text}`"), span, text);
             }
             self.found.push(diagnostic);
         }
     }
 
-    /// Reads an expression; none where it cannot be read.
-    fn parse(&mut self, leaf: &Leaf) -> Option<Expr> {
-        match expr_parse::parse(&leaf.text) {
-            Ok(expr) => Some(expr),
-            Err(error) => {
-                let at = leaf.locate(self.sources, error.range);
-                let message = format!("the expression cannot be read: {}", error.message);
-                self.found.push(catalog::BAD_EXPRESSION.at(at, message).maybe_help(error.help));
-                None
-            }
-        }
+    /// Whether the text can be put into the file as it is: the place is exactly the words, and no style of YAML has to escape
+    /// or quote anything of it.
+    fn is_plain(&self, leaf: &Leaf, span: Span, range: std::ops::Range<usize>, text: &str) -> bool {
+        let file = self.sources.get(span.file);
+        let written = file.and_then(|file| file.text.get(span.start as usize..span.end as usize));
+        written.is_some() && written == leaf.text.get(range) && !text.contains(['\'', '"', '\\', '\n', '#', ':'])
     }
 
     fn expr(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
-        let expr = self.parse(leaf)?;
-        let mut errors = Vec::new();
-        let ty = typing::check(&expr, &self.names, &mut errors);
-        self.report(leaf, errors);
-        Some((self.renamed(expr), ty))
+        let checked = typing::check_expression(&leaf.text, &self.names);
+        self.report(leaf, &catalog::BAD_EXPRESSION, checked.errors);
+        Some((self.renamed(&checked.expr?), checked.ty))
     }
 
     fn condition(&mut self, leaf: &Leaf) -> Option<Expr> {
-        let expr = self.parse(leaf)?;
-        let mut errors = Vec::new();
-        typing::check_condition(&expr, &self.names, &mut errors);
-        self.report(leaf, errors);
-        Some(self.renamed(expr))
+        let checked = typing::check_condition_text(&leaf.text, &self.names);
+        self.report(leaf, &catalog::BAD_EXPRESSION, checked.errors);
+        Some(self.renamed(&checked.expr?))
     }
 
     /// Reads a template. One that cannot be read is reported and stands for nothing.
     pub(crate) fn template(&mut self, leaf: &Leaf) -> Template {
-        match template::analyse(&leaf.text) {
-            Ok(uses) => {
-                let mut errors = Vec::new();
-                typing::check_uses(&uses, &self.names, &mut errors);
-                self.report(leaf, errors);
-            }
-            Err(error) => {
-                let at = leaf.locate(self.sources, error.range);
-                let message = format!("the template cannot be read: {}", error.message);
-                self.found.push(catalog::BAD_TEMPLATE.at(at, message).maybe_help(error.help));
-                return Template::new("");
-            }
+        let checked = typing::check_template(&leaf.text, &self.names);
+        let readable = checked.errors.iter().all(|error| error.mistake != Mistake::Syntax);
+        self.report(leaf, &catalog::BAD_TEMPLATE, checked.errors);
+        if !readable {
+            return Template::new("");
         }
         Template { source: self.renamed_template(&leaf.text), origin: Origin::at(leaf.span) }
     }

@@ -83,3 +83,68 @@ impl Dataset {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use aigo_ir::diagnostic::Diagnostics;
+    use aigo_ir::span::{SourceMap, Span, Spanned};
+    use aigo_ir::value::Value;
+
+    use super::*;
+    use crate::ast::{InlineRow, Samples, ScenarioSample, Source, Task};
+    use crate::sources::NoSources;
+
+    fn row(pairs: &[(&str, &str)]) -> InlineRow {
+        let fields: Map = pairs.iter().map(|(name, value)| (*name, Value::from(*value))).collect();
+        InlineRow { places: vec![Span::default(); fields.len()], fields, span: Span::default() }
+    }
+
+    fn scenario(id: &str, field: &str) -> ScenarioSample {
+        let spanned = |text: &str| Spanned::new(text.to_owned(), Span::default());
+        let fields = vec![(spanned(field), Value::from("x"))];
+        ScenarioSample { id: spanned(id), tags: vec!["p0".into()], cluster: None, fields, span: Span::default() }
+    }
+
+    fn profiled(scenarios: Vec<ScenarioSample>) -> (Profile, Vec<String>) {
+        let rows = vec![row(&[("id", "one"), ("plan", "Pro")]), row(&[("id", "two"), ("plan", "Team")])];
+        let samples = [Samples::Inline(rows), Samples::Scenarios(scenarios)];
+        let dataset = samples.into_iter().map(|samples| Source::new(samples, Span::default())).collect();
+        let task = Task { dataset, ..Task::default() };
+        let (mut sources, mut found) = (SourceMap::default(), Diagnostics::default());
+        let prepared = prepare(&task, &NoSources, &mut sources, &mut found);
+        let profile = profile(prepared, &NoSources, &mut sources, &mut found);
+        (profile, found.finish().iter().map(|found| found.concise(&sources)).collect())
+    }
+
+    #[test]
+    fn scenarios_are_samples_of_graphs_of_their_own() {
+        let (profile, found) = profiled(vec![scenario("a", "seats"), scenario("b", "plan")]);
+        assert!(found.is_empty(), "{found:?}");
+        let types = |group: Option<&Group>| -> Vec<String> {
+            let fields = group.into_iter().flat_map(Group::fields);
+            fields.map(|field| format!("{}: {}", field.name, field.ty)).collect()
+        };
+        // What only scenarios have is nothing that the dataset's rows lack.
+        assert_eq!(types(profile.group(crate::MAIN)), ["plan: string"]);
+        assert_eq!(types(profile.group("scenario/a")), ["seats: string"]);
+        assert_eq!(types(Some(profile.joined())), ["plan: string?", "seats: string?"]);
+        let lacking = profile.joined().lacking("seats").map(|lacking| lacking.text);
+        assert_eq!(lacking.as_deref(), Some("3 of 4 samples lack it: first sample 1"));
+        let dataset = profile.dataset(Vec::new(), &NoSources);
+        let rows: Vec<Row> = dataset.rows(&NoSources).filter_map(Result::ok).collect();
+        let shown: Vec<_> = rows.iter().map(|row| (&*row.key, &*row.graph, &*row.cluster, row.tags.len())).collect();
+        let expected = [
+            ("one", "main", "one", 0),
+            ("two", "main", "two", 0),
+            ("a", "scenario/a", "a", 1),
+            ("b", "scenario/b", "b", 1),
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_scenario_has_no_id_of_a_row() {
+        let (_, found) = profiled(vec![scenario("two", "plan")]);
+        assert_eq!(found, ["error[E0504]: the scenario `two` has the id `two`, which sample 2 has too"]);
+    }
+}

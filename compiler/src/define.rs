@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use aigo_ir::diagnostic::Diagnostics;
+use aigo_ir::diagnostic::{self, Diagnostic, Diagnostics};
 use aigo_ir::span::{SourceMap, Span, Spanned};
 use aigo_ir::ty::Type;
 use aigo_ir::value::Value;
@@ -114,14 +114,59 @@ pub(crate) fn check(
     for definition in order(&define.solvers, |body, names| resolve::uses_of_steps(body, names), work.found) {
         work.solvers(definition);
     }
-    for definition in order(&define.scorers, |_, _| {}, work.found) {
+    for definition in order(&define.scorers, resolve::uses_of_scorer, work.found) {
         work.scorer(definition);
     }
     let mut own = work.own;
     // Those that could not be put in order have been reported, and what uses them is not.
-    own.damaged |= own.solvers.len() < define.solvers.len();
+    own.damaged |= own.solvers.len() < define.solvers.len() || own.scorers.len() < define.scorers.len();
     crate::library::clashes(scope, &own, found);
     own
+}
+
+/// Puts a definition in the place of a scorer that uses one; what the scorer says itself goes before. A name that is not
+/// there is reported, and the scorer is left out.
+pub(crate) fn in_place(scorer: ast::Scorer, scope: &Scope, found: &mut Diagnostics) -> Option<ast::Scorer> {
+    let ast::Method::Use(used) = &scorer.method else { return Some(scorer) };
+    let Some(defined) = scope.scorers.get(&used.name.value) else {
+        let known = scope.scorers.keys().map(String::as_str);
+        found.extend(unknown(&used.name, "scorer", known, scope));
+        return None;
+    };
+    let written = &defined.written;
+    Some(ast::Scorer {
+        method: written.method.clone(),
+        pass: scorer.pass.or_else(|| written.pass.clone()),
+        over: scorer.over.or_else(|| written.over.clone()),
+        at: scorer.at.or_else(|| written.at.clone()),
+        runs: scorer.runs.or_else(|| written.runs.clone()),
+        confirm: scorer.confirm.or_else(|| written.confirm.clone()),
+        tags: if scorer.tags.is_empty() { written.tags.clone() } else { scorer.tags },
+        used: Some(used.clone()),
+        name: scorer.name,
+        when: scorer.when,
+        span: scorer.span,
+    })
+}
+
+/// A name that no definition has; nothing where it may be one that could not be read.
+pub(crate) fn unknown<'n>(
+    name: &Spanned<String>,
+    kind: &str,
+    known: impl Iterator<Item = &'n str>,
+    scope: &Scope,
+) -> Option<Diagnostic> {
+    if scope.damaged {
+        return None;
+    }
+    let known: Vec<&str> = known.collect();
+    let message = format!("there is no {kind} `{}`: no definition has that name", name.value);
+    let found = catalog::UNKNOWN_DEFINITION.at(name.span, message);
+    Some(match diagnostic::nearest(&name.value, known.iter().copied()) {
+        Some(near) => found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), name.span, near),
+        None if known.is_empty() => found.help("define it under `define`, or import the file that does"),
+        None => found.maybe_help(diagnostic::suggest(&name.value, known)),
+    })
 }
 
 /// The definitions so that each stands behind those that it uses. Those that use themselves are reported and left out.
@@ -251,16 +296,19 @@ impl Work<'_> {
     }
 
     fn scorer(&mut self, definition: &Definition<Option<ast::Scorer>>) {
-        let Some(written) = &definition.body else {
+        let written = definition.body.clone().and_then(|body| in_place(body, &self.all, self.found));
+        let Some(written) = written else {
             self.own.damaged = true;
             return;
         };
         let prefix = self.prefix(&definition.name.value);
         let params = parameters(&definition.params, &prefix);
         let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params);
-        let scorer = checker.scorer(written);
-        let defined =
-            Arc::new(DefinedScorer { name: definition.name.clone(), params, written: written.clone(), scorer });
+        let Some(scorer) = checker.scorer(&written) else {
+            self.own.damaged = true;
+            return;
+        };
+        let defined = Arc::new(DefinedScorer { name: definition.name.clone(), params, written, scorer });
         self.all.scorers.insert(defined.name.value.clone(), Arc::clone(&defined));
         self.own.scorers.insert(defined.name.value.clone(), defined);
     }

@@ -15,6 +15,7 @@ mod dataset;
 mod define;
 pub mod families;
 pub mod glob;
+mod keys;
 mod library;
 mod lower;
 mod parse;
@@ -36,6 +37,7 @@ use aigo_ir::graph::Graph;
 use aigo_ir::program::{Call, Program, node_names};
 use aigo_ir::span::{Origin, SourceMap};
 use aigo_ir::verify;
+use aigo_source::Tree;
 
 use crate::define::Scope;
 use crate::library::Loader;
@@ -53,8 +55,12 @@ pub struct Compiled {
     pub suites: Vec<Suite>,
     /// Every finding, in the order of the text, each once.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many findings there were beyond those, which are the first [`aigo_ir::diagnostic::MOST_FINDINGS`].
+    pub omitted: usize,
     /// The texts that the findings point into.
     pub sources: SourceMap,
+    /// Whether it is a file of definitions, without errors: no task, and nothing to run.
+    pub is_library: bool,
 }
 
 /// A named part of the samples.
@@ -78,13 +84,25 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
     let mut sources = SourceMap::default();
     let mut found = Diagnostics::default();
     let mut suites = Vec::new();
-    let program = stages(&Loader { session, world }, name, bytes, &mut sources, &mut suites, &mut found);
+    let loader = Loader { session, world };
+    let mut is_library = false;
+    let program = match read(name, bytes, &mut sources, &mut found) {
+        Some(tree) if is_of_definitions(&tree) => {
+            is_library = true;
+            library(&loader, &tree, &mut sources, &mut found);
+            None
+        }
+        Some(tree) => stages(&loader, &tree, &mut sources, &mut suites, &mut found),
+        None => None,
+    };
+    is_library &= !found.has_errors();
     let program = program.filter(|_| !found.has_errors());
+    let omitted = found.omitted();
     let mut diagnostics = found.finish();
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
     without_echoes(&mut diagnostics);
-    Compiled { program, suites, diagnostics, sources }
+    Compiled { program, suites, diagnostics, omitted, sources, is_library }
 }
 
 /// A warning of how YAML reads a value says nothing new where the value is an error. What it would help with is kept.
@@ -107,15 +125,8 @@ fn without_echoes(diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn stages(
-    loader: &Loader<'_>,
-    name: &str,
-    bytes: &[u8],
-    sources: &mut SourceMap,
-    suites: &mut Vec<Suite>,
-    found: &mut Diagnostics,
-) -> Option<(Program, Dataset)> {
-    let world = loader.world;
+/// Stage 0: bytes to a tree.
+fn read(name: &str, bytes: &[u8], sources: &mut SourceMap, found: &mut Diagnostics) -> Option<Tree> {
     // The file's text as far as it is text, so that a finding about its bytes has lines to point to.
     let file = sources.add(name, String::from_utf8_lossy(bytes).into_owned());
     let text = match aigo_source::decode(bytes, file) {
@@ -127,9 +138,36 @@ fn stages(
     };
     let parsed = aigo_source::parse(text, file);
     found.extend(parsed.diagnostics);
-    let task = parse::parse(&parsed.tree, found);
+    Some(parsed.tree)
+}
+
+/// Whether a file only defines: it says nothing of what a task needs.
+fn is_of_definitions(tree: &Tree) -> bool {
+    let has = |key: &str| tree.root().get(key).is_some();
+    has("define") && !["name", "models", "dataset", "scenarios", "solvers", "scorers"].into_iter().any(has)
+}
+
+/// A file of definitions that is checked by itself.
+fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mut Diagnostics) {
+    let read = parse::parse_definitions(tree, found);
+    let imports = loader.imports("", &read.imports, found);
+    imports.iter().for_each(|import| import.tell(sources, found));
+    let scope = Scope::of(imports.iter().map(|import| &import.own));
+    define::check(&read.define, "", &scope, read.damaged, sources, found);
+}
+
+fn stages(
+    loader: &Loader<'_>,
+    tree: &Tree,
+    sources: &mut SourceMap,
+    suites: &mut Vec<Suite>,
+    found: &mut Diagnostics,
+) -> Option<(Program, Dataset)> {
+    let world = loader.world;
+    let task = parse::parse(tree, found);
     let scope = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
+    keys::check(&resolved.task.models, world, found);
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, world, sources, found);

@@ -40,9 +40,11 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     if simulates {
         library.push((prompts::SIMULATED_USER.0.into(), prompts::SIMULATED_USER.1));
     }
-    let judges = |scorer: &crate::typed::Scorer| matches!(scorer.method, crate::typed::Method::Judge(_));
-    if checkpoints || task.scorers.iter().any(judges) {
+    if checkpoints || task.scorers.iter().any(|scorer| scorer.method.judges()) {
         library.push((prompts::JUDGE.0.into(), prompts::JUDGE.1));
+    }
+    if task.scorers.iter().any(|scorer| scorer.method.extracts()) {
+        library.push((prompts::EXTRACT.0.into(), prompts::EXTRACT.1));
     }
     let program = Program {
         name: task.name,
@@ -72,6 +74,8 @@ fn expectations() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        at: None,
+        tags: Vec::new(),
         graph: None,
     }
 }

@@ -18,7 +18,7 @@ pub(crate) use data::is_reserved;
 
 use crate::ast::{Define, Leaf, Samples, Scenario, ScenarioSample, Source, Task};
 use crate::catalog;
-use crate::shape::{self, Construct, Kind};
+use crate::shape::{self, Construct};
 
 /// Reads a task. What cannot be read is reported and left out.
 pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
@@ -204,15 +204,6 @@ impl Reader<'_> {
         for entry in node.entries() {
             let name = entry.key.value;
             match construct.key(name) {
-                Some(key) if key.kind == Kind::Planned => {
-                    let message = format!(
-                        "`{name}` of {} is part of the language, and this version of aigo does not have it yet",
-                        construct.name
-                    );
-                    self.report(
-                        catalog::NOT_YET.at(entry.key.span, message).help("remove it, or use a version that has it"),
-                    );
-                }
                 Some(_) => {}
                 None => self.report(misspelt::unknown(name, entry.key.span, node, construct)),
             }
@@ -246,9 +237,8 @@ impl Reader<'_> {
             first = verb;
         }
         if first.is_none() && !fields.node.is_incomplete() {
-            // An unknown or planned key has been reported, and was probably meant as the verb.
-            let known = |name: &str| construct.key(name).is_some_and(|key| key.kind != Kind::Planned);
-            if fields.node.entries().all(|entry| known(entry.key.value)) {
+            // An unknown key has been reported, and was probably meant as the verb.
+            if fields.node.entries().all(|entry| construct.key(entry.key.value).is_some()) {
                 let verbs: Vec<_> = construct.verbs().map(|verb| format!("`{verb}`")).collect();
                 let message = format!("{} needs one verb of {}", construct.name, verbs.join(", "));
                 let help = format!("add what it is, such as `{}: …`", construct.verbs().next().unwrap_or_default());

@@ -1,13 +1,19 @@
 //! Stage 2: names. Every role, scorer and gate is looked up; what is left refers to things that exist.
 
+mod gates;
+mod scorers;
+
+use std::sync::Arc;
+
 use aigo_ir::diagnostic::{self, Diagnostics};
 use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
-use aigo_ir::span::{Origin, SourceMap, Span, Spanned};
+use aigo_ir::span::{SourceMap, Span, Spanned};
 
-use crate::ast::{self, Method, Samples, Step, Task, Verb};
+use crate::ast::{self, Samples, Step, Task, Verb};
 use crate::catalog;
-use crate::define::Scope;
+use crate::define::{self, Scope};
+use gates::Found;
 
 /// A task whose names refer to something.
 pub(crate) struct Resolved {
@@ -15,6 +21,8 @@ pub(crate) struct Resolved {
     pub(crate) task: Task,
     /// Its gates, read.
     pub(crate) gates: Vec<Gate>,
+    /// The fields by whose values gates group.
+    pub(crate) by: Vec<Spanned<Arc<str>>>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
     /// Its checkpoints, each name once.
@@ -54,11 +62,13 @@ pub(crate) struct Walk<'s> {
     pub(crate) asks: Vec<Asked>,
     pub(crate) expects: bool,
     pub(crate) checkpoints: Vec<Checkpoint>,
+    /// The labels of the steps that were looked at.
+    labels: Vec<String>,
 }
 
 impl<'s> Walk<'s> {
     pub(crate) const fn new(scope: &'s Scope) -> Self {
-        Self { scope, asks: Vec::new(), expects: false, checkpoints: Vec::new() }
+        Self { scope, asks: Vec::new(), expects: false, checkpoints: Vec::new(), labels: Vec::new() }
     }
 
     fn ask(&mut self, role: &str, span: Span, asker: &'static str) {
@@ -69,6 +79,7 @@ impl<'s> Walk<'s> {
     pub(crate) fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             self.expects |= !step.expect.is_empty();
+            self.labels.extend(step.label.as_ref().map(|label| label.value.clone()));
             match &step.verb {
                 Verb::Generate { role: Some(role), .. } => self.ask(&role.value, role.span, "this step"),
                 Verb::Generate { role: None, .. } => self.ask(ASSISTANT, step.span, "`generate`"),
@@ -97,13 +108,6 @@ impl<'s> Walk<'s> {
             }
         }
     }
-
-    pub(crate) fn judge(&mut self, judge: &ast::Judge, span: Span) {
-        match &judge.model {
-            Some(model) => self.ask(&model.value, model.span, "this judge"),
-            None => self.ask(JUDGE, span, "a judge"),
-        }
-    }
 }
 
 /// The names of the definitions that steps use.
@@ -121,37 +125,38 @@ pub(crate) fn uses_of_steps<'a>(steps: &'a Vec<Step>, names: &mut Vec<&'a Spanne
     }
 }
 
+/// The name of the definition that a scorer uses.
+pub(crate) fn uses_of_scorer<'a>(scorer: &'a Option<ast::Scorer>, names: &mut Vec<&'a Spanned<String>>) {
+    if let Some(ast::Scorer { method: ast::Method::Use(used), .. }) = scorer {
+        names.push(&used.name);
+    }
+}
+
 /// Looks names up.
-pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Resolved {
+pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagnostics: &mut Diagnostics) -> Resolved {
+    let written = task.scorers.len();
+    let scorers = std::mem::take(&mut task.scorers).into_iter();
+    task.scorers = scorers.filter_map(|scorer| define::in_place(scorer, scope, diagnostics)).collect();
+    task.scorers_damaged |= task.scorers.len() < written;
     let mut walk = Walk::new(scope);
     walk.steps(&task.solvers);
     for scenario in &task.scenarios {
         walk.steps(scenario.solvers.as_deref().unwrap_or_default());
     }
-    for scorer in &task.scorers {
-        match &scorer.method {
-            Method::Judge(judge) => walk.judge(judge, scorer.span),
-            Method::Check(check) => {
-                if let Some(who) = &check.who
-                    && ![ASSISTANT, USER].contains(&who.value.as_str())
-                {
-                    walk.ask(&who.value, who.span, "`who`");
-                }
-            }
-        }
-    }
+    task.scorers.iter().for_each(|scorer| walk.scorer(scorer));
     for source in &task.dataset {
         if matches!(source.samples, Samples::Transcripts { each_turn: true, .. }) {
             walk.ask(ASSISTANT, source.span, "`continue: each_turn`");
         }
     }
-    let Walk { asks, expects, mut checkpoints, .. } = walk;
+    let Walk { asks, expects, mut checkpoints, labels, .. } = walk;
     checkpoints.dedup_by(|a, b| a.name.span == b.name.span);
     let mut resolver = Resolver { task: &task, diagnostics };
     asks.iter().for_each(|asked| resolver.role(asked));
     let checkpoints = resolver.checkpoints(checkpoints);
     resolver.twice(&checkpoints);
     resolver.probes(scope, &checkpoints);
+    scorers::labels(&task, &labels, resolver.diagnostics);
     let asked = asks.into_iter().map(|asked| asked.role).collect();
     let scores = expects || !checkpoints.is_empty() || !task.scorers.is_empty();
     if !scores && !task.damaged && !task.scorers_damaged && !task.steps_damaged {
@@ -160,8 +165,8 @@ pub(crate) fn resolve(task: Task, scope: &Scope, sources: &SourceMap, diagnostic
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
     no_steps(&task, diagnostics);
-    let gates = gates(&task, expects, &checkpoints, sources, diagnostics);
-    Resolved { task, gates, expects, checkpoints, asked }
+    let Found { gates, by } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
+    Resolved { task, gates, by, expects, checkpoints, asked }
 }
 
 /// Rows of `dataset`, and scenarios without steps of their own, run the task's `solvers`.
@@ -280,49 +285,4 @@ impl Resolver<'_> {
             seen.push(&scorer.name);
         }
     }
-}
-
-fn gates(
-    task: &Task,
-    expects: bool,
-    checkpoints: &[Checkpoint],
-    sources: &SourceMap,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Gate> {
-    let mut known: Vec<&str> = task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
-    known.extend(checkpoints.iter().map(|checkpoint| checkpoint.name.value.as_str()));
-    if expects {
-        known.push(aigo_ir::program::EXPECTATIONS);
-    }
-    let mut found: Vec<Gate> = Vec::new();
-    for written in &task.gates {
-        match Gate::parse(&written.text.text) {
-            Err(error) => {
-                let at = written.text.locate(sources, error.range);
-                diagnostics.push(catalog::BAD_GATE.at(at, error.message).maybe_help(error.help));
-            }
-            Ok((gate, range)) => {
-                if !known.contains(&&*gate.scorer) && !task.damaged && !task.scorers_damaged {
-                    let message = format!("the gate is over `{}`, and no scorer is called that", gate.scorer);
-                    let at = written.text.locate(sources, range);
-                    let found = catalog::UNKNOWN_SCORER.at(at, message);
-                    diagnostics.push(meant(found, &gate.scorer, at, known.clone()));
-                }
-                found.push(Gate {
-                    min_n: written.min_n.unwrap_or(gate.min_n),
-                    max_missing: written.max_missing.unwrap_or(gate.max_missing),
-                    origin: Origin::at(written.text.span),
-                    ..gate
-                });
-            }
-        }
-    }
-    // Expectations are promises: unless the task says otherwise, all must hold, also of one sample alone.
-    if expects
-        && !found.iter().any(|gate| &*gate.scorer == aigo_ir::program::EXPECTATIONS)
-        && let Ok((gate, _)) = Gate::parse("rate(expectations) == 1")
-    {
-        found.push(Gate { min_n: 1, ..gate });
-    }
-    found
 }

@@ -54,16 +54,10 @@ pub enum Kind {
     Boolean,
     /// Whatever YAML can say.
     Any,
-    /// The language has it, and this version does not yet.
-    Planned,
 }
 
 const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
     Key { name, kind, doc }
-}
-
-const fn planned(name: &'static str) -> Key {
-    Key { name, kind: Kind::Planned, doc: "Not in this version." }
 }
 
 impl Construct {
@@ -74,7 +68,7 @@ impl Construct {
 
     /// The names that a person may write, for suggestions.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.keys.iter().filter(|key| key.kind != Kind::Planned).map(|key| key.name)
+        self.keys.iter().map(|key| key.name)
     }
 
     /// The verbs.

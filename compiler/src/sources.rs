@@ -23,6 +23,11 @@ pub trait Sources {
     fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
         Err(io::Error::new(io::ErrorKind::Unsupported, format!("{pattern}: no patterns here; name the files")))
     }
+
+    /// Whether the environment has a value for a name, which is not empty. What cannot be known is taken as set.
+    fn env_is_set(&self, _name: &str) -> bool {
+        true
+    }
 }
 
 /// A door to nowhere: for tasks without files.

@@ -93,8 +93,8 @@ fn a_bad_row_is_told_at_its_place_in_its_file_and_the_others_are_read() {
         "[{file: a.jsonl}, {file: b.csv}, {file: c.json}, {file: d.yaml}, {file: gone.csv}, {file: x.parquet}]",
     );
     let expected = [
-        "t.yaml:4:88: error[E0208]: `gone.csv` cannot be read: no such file",
-        "t.yaml:4:106: error[E0520]: `x.parquet` says not by its extension what it holds; known are `.jsonl`, `.ndjson`, \
+        "t.yaml:4:82: error[E0208]: `gone.csv` cannot be read: no such file",
+        "t.yaml:4:100: error[E0520]: `x.parquet` says not by its extension what it holds; known are `.jsonl`, `.ndjson`, \
          `.json`, `.csv`, `.tsv`, `.yaml`, `.yml`",
         "a.jsonl:3:9: error[E0503]: a.jsonl, line 3: a comma stands before the closing bracket: JSON allows none there",
         "a.jsonl:4:2: error[E0503]: row 3 of a.jsonl (line 4): `id` must be a text of 1 to 200 bytes or a whole number, and \
@@ -154,7 +154,7 @@ fn declared_types_hold_for_every_row() {
     );
     assert_eq!(
         said(&[], "{samples: [{seats: 1, goal: {id: [x]}}]}"),
-        ["t.yaml:5:42: error[E0522]: `goal` of sample 1 has `id` that is a list, and is declared as string"]
+        ["t.yaml:5:38: error[E0522]: `goal` of sample 1 has `id` that is a list, and is declared as string"]
     );
     let found = findings(&compile(
         "t.yaml",
@@ -199,12 +199,12 @@ fn a_filter_is_a_condition_and_what_it_leaves_out_is_not_there() {
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|row| row.tags == ["big"]));
     for (filter, expected) in [
-        ("n > 'x'", "t.yaml:4:34: error[E0403]"),
-        ("nn > 2", "t.yaml:4:34: error[E0302]: `nn` is not defined"),
-        ("n + 1", "t.yaml:4:34: error[E0403]"),
+        ("n > 'x'", "t.yaml:4:35: error[E0403]"),
+        ("nn > 2", "t.yaml:4:35: error[E0302]: `nn` is not defined"),
+        ("n + 1", "t.yaml:4:35: error[E0403]"),
         (
             "q2 == 1",
-            "t.yaml:4:34: error[E0404]: `q2` is read here, and 1 of 3 samples lacks it: row 1 of a.jsonl (line 1)",
+            "t.yaml:4:35: error[E0404]: `q2` is read here, and 1 of 3 samples lacks it: row 1 of a.jsonl (line 1)",
         ),
         ("n >", "error[E0401]"),
         ("n > 9", "error[E0502]"),
@@ -226,7 +226,7 @@ fn shuffled_rows_come_in_the_seeds_order_wherever_they_stand() {
         found.iter().map(|row| row.key.to_string()).collect()
     };
     let shuffled = order("a.jsonl", ", shuffle: 3");
-    assert_eq!(shuffled[..4], ["r135", "r118", "r18", "r101"], "the same on every machine, for ever");
+    assert_eq!(shuffled[..4], ["r149", "r154", "r60", "r158"], "the same on every machine, for ever");
     assert_eq!(shuffled, order("b.jsonl", ", shuffle: 3"));
     assert_ne!(shuffled, order("a.jsonl", ", shuffle: true"));
     assert_eq!(order("a.jsonl", ", shuffle: true"), order("a.jsonl", ", shuffle: 9"));
@@ -317,7 +317,9 @@ fn transcripts_are_scored_as_they_are_and_answered_turn_by_turn() {
     let folder = folder("transcripts");
     std::fs::write(folder.join("a.jsonl"), RECORDED.replace("{\"messages\"", "{\"id\": \"c\", \"messages\""))
         .expect("written");
-    let text = task("", "[{transcripts: '*.jsonl'}]", "Hi");
+    // Transcripts alone need no steps.
+    let text = task("", "[{transcripts: '*.jsonl'}]", "Hi").replace("solvers:\n  - user: \"Hi\"\n  - generate\n", "");
+    assert!(!text.contains("solvers"));
     std::fs::write(folder.join("task.yaml"), text).expect("written");
     let ran = run(&folder, &["run", "task.yaml", "--format", "json"]);
     let path = only_run(&folder);
@@ -326,6 +328,17 @@ fn transcripts_are_scored_as_they_are_and_answered_turn_by_turn() {
     assert_eq!(found[0].close.as_ref().expect("closed").ending, "recorded");
     assert_eq!(crate::harness::score(&found[0], "s"), "scored true Some(true)");
     assert_replays(&folder, &path, &ran);
+}
+
+#[test]
+fn a_row_is_shown_with_its_line() {
+    let folder = folder("shown_rows");
+    let text = format!("{}{{\"q\": tru}}\n", "{\"q\": \"x\"}\n".repeat(732));
+    std::fs::write(folder.join("a.jsonl"), text).expect("written");
+    std::fs::write(folder.join("task.yaml"), task("", "{file: a.jsonl}", "Hi")).expect("written");
+    let ran = run(&folder, &["check", "task.yaml"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.out.contains("[a.jsonl:733:10]") && ran.out.contains(" 733 │ {\"q\": tru}"), "{}", ran.out);
 }
 
 #[cfg(unix)]

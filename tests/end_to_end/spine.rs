@@ -162,7 +162,7 @@ SOLVERS
 scorers:
   - {name: said, check: {contains: yes, turns: every}, over: mean, pass: 0.5}
   - {name: judged, judge: {per: turn, rubric: Is it good?, scale: {labels: {bad: 0, fine: 2, good: 4}}, evidence: none}, over: median, pass: 1}
-gates: [{gate: mean(said) >= 0, min_n: 1}]
+gates: [{gate: mean(said) >= 0.1, min_n: 1}]
 ";
 
 fn small(name: &str, assistant: &str, judge: &str, solvers: &str) -> (std::path::PathBuf, Ran) {

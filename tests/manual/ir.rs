@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aigo_ir::schema::{user_turn_schema, verdict_schema};
+use aigo_ir::schema::{ItemKind, Items, items_schema, user_turn_schema, verdict_schema};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 use aigo_ir::verify::verify;
@@ -131,6 +131,9 @@ fn the_schemas_are_those_that_are_sent() {
     let labels = ["1u".to_owned(), "1a".to_owned()];
     let schema = |scale: &Scale| verdict_schema(scale, EvidenceRule::Commission, &labels).to_json();
     assert_eq!(block("verdict"), schema(&Scale::Range(1, 5)));
+    let fields = [("fact", ItemKind::Str), ("turn", ItemKind::Turn), ("quote", ItemKind::Quote), ("n", ItemKind::Int)];
+    let items = Items { fields: fields.map(|(name, kind)| (name.into(), kind)).into(), max: 5 };
+    assert_eq!(block("items"), items_schema(&items, &labels).to_json());
     for (scale, score) in
         [(Scale::Boolean, r#"{"type":"boolean"}"#), (Scale::Unit, r#"{"type":"number","minimum":0,"maximum":1}"#)]
     {

@@ -59,6 +59,11 @@ impl Sources for Files {
     fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
         Ok(self.0.keys().filter(|path| aigo_compiler::glob::matches(pattern, path)).cloned().collect())
     }
+
+    /// One name is never set, for the page that shows it.
+    fn env_is_set(&self, name: &str) -> bool {
+        name != "NOT_SET"
+    }
 }
 
 /// A finding: its code, its line and the whole of it.

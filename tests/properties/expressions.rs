@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aigo_ir::eval::{Scope, eval};
-use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
+use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator, Test};
 use aigo_ir::expr_parse::parse;
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
 use aigo_ir::typing::{self, Names};
@@ -41,7 +41,7 @@ fn expr(dice: &mut Dice, depth: usize) -> Expr {
         return if dice.one_in(2) { Expr::name(name) } else { Expr::literal(value(dice, 1)) };
     }
     let boxed = |dice: &mut Dice| Box::new(expr(dice, depth - 1));
-    let kind = match dice.below(15) {
+    let kind = match dice.below(16) {
         0 => Kind::Attribute(boxed(dice), (*dice.pick(&ATTRIBUTES)).into()),
         1 => Kind::Item(boxed(dice), boxed(dice)),
         2 => Kind::Not(boxed(dice)),
@@ -67,7 +67,8 @@ fn expr(dice: &mut Dice, depth: usize) -> Expr {
             let count = least + dice.below(most - least + 1);
             Kind::Call(function, (0..count).map(|_| expr(dice, depth - 1)).collect())
         }
-        13 => return Expr::list((0..dice.below(4)).map(|_| expr(dice, depth - 1)).collect()),
+        13 => Kind::Is(*dice.pick(Test::ALL), boxed(dice)),
+        14 => return Expr::list((0..dice.below(4)).map(|_| expr(dice, depth - 1)).collect()),
         _ => {
             let keys: BTreeSet<String> = (0..dice.below(3)).map(|_| dice.hostile()).collect();
             let pairs = keys.into_iter().map(|key| (Arc::from(key), expr(dice, depth - 1)));
@@ -163,6 +164,6 @@ fn the_generator_makes_every_kind_and_most_can_be_read() {
         read += usize::from(parse(&made.to_string()).is_ok());
         values += usize::from(eval(&made, &somewhere(dice)).is_ok());
     }
-    assert!(kinds.len() >= 16, "{kinds:?}");
+    assert!(kinds.len() >= 17, "{kinds:?}");
     assert!(read > 1900 && values > 100, "{read} read, {values} have a value");
 }

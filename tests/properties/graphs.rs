@@ -4,17 +4,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aigo_ir::check::CheckKind;
+use aigo_ir::check::{Between, CheckKind, Likeness, Measure, Test};
 use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
 use aigo_ir::graph::{Graph, GraphBuilder, NodeId};
 use aigo_ir::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
 use aigo_ir::program::EXPECTATIONS;
 use aigo_ir::reduce::Reducer;
-use aigo_ir::schema::Schema;
+use aigo_ir::schema::{Judged, Schema};
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
 use aigo_ir::value::Value;
+use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use super::dice::Dice;
 
@@ -213,7 +214,8 @@ impl<'d> Maker<'d> {
         } else {
             let up_to = self.dice.one_in(2).then(|| self.int());
             let window = self.dice.one_in(2).then(|| self.dice.below(3) as u32);
-            View::Text { system, question: self.template(), up_to, window }
+            let sees_system = self.dice.one_in(4);
+            View::Text { system, question: self.template(), up_to, window, sees_system }
         };
         let (tools, timeout_s) = (self.dice.one_in(4), self.dice.one_in(4).then_some(20));
         let into = self.slot("r");
@@ -224,8 +226,13 @@ impl<'d> Maker<'d> {
     }
 
     fn schema(&mut self) -> Option<Schema> {
-        match self.dice.below(3) {
+        match self.dice.below(4) {
             0 => Some(Schema::UserTurn),
+            3 => Some(Schema::Judged(Judged {
+                scale: Scale::Labels(vec![(self.dice.hostile().into(), 1.0), ("b".into(), 0.1 + 0.2)]),
+                pass: 1.0 / 3.0,
+                rule: *self.dice.pick(&EvidenceRule::ALL),
+            })),
             1 if !self.world.scorers.is_empty() => Some(Schema::Verdict(self.dice.pick(&self.world.scorers).clone())),
             _ => None,
         }
@@ -238,12 +245,35 @@ impl<'d> Maker<'d> {
     }
 
     pub(super) fn check(&mut self) {
-        let kind = *self.dice.pick(&CheckKind::ALL);
-        let wanted = if kind == CheckKind::Matches { Template::new("[a-z]+\\d?") } else { self.template() };
+        let test = self.test();
         let (text, turn, into) = (self.text(), self.int(), self.slot("v"));
         let negated = self.dice.one_in(2);
         let author = if negated { "user" } else { "assistant" }.into();
-        self.add(Node::Check { kind, negated, wanted, text, author, turn, into });
+        self.add(Node::Check { test, negated, text, author, turn, into });
+    }
+
+    /// A test that the machine makes; those that it refuses are printed and read back elsewhere.
+    fn test(&mut self) -> Test {
+        let likeness = Likeness { measure: *self.dice.pick(&Measure::ALL), least: 0.1 + 0.2 };
+        let between = Between { least: self.dice.one_in(2).then_some(1), most: self.dice.one_in(2).then_some(7) };
+        match self.dice.below(12) {
+            0 => Test::OneOf(vec![self.template(), self.template()]),
+            1 => Test::JsonSchema(Value::map([
+                ("type", Value::str("object")),
+                ("title", Value::str(self.dice.hostile())),
+            ])),
+            2 => Test::Words(between),
+            3 => Test::NoReply,
+            4 => Test::NoRepetition(likeness),
+            5 => Test::Turns(between),
+            6 => Test::Similarity(self.template(), likeness),
+            7 => Test::Expr(Expr::compare(Comparison::Equal, Expr::name("text"), self.text())),
+            _ => {
+                let kind = *self.dice.pick(&CheckKind::ALL);
+                let pattern = kind == CheckKind::Matches;
+                Test::Text(kind, if pattern { Template::new("[a-z]+\\d?") } else { self.template() })
+            }
+        }
     }
 
     fn tool(&mut self) {
@@ -360,14 +390,15 @@ impl<'d> Maker<'d> {
             maker.block();
             let (text, turn) = (maker.text(), maker.int());
             let wanted = maker.template();
-            let kind = CheckKind::Contains;
+            let test = Test::Text(CheckKind::Contains, wanted);
             let author = "assistant".into();
-            maker.add(Node::Check { kind, negated: false, wanted, text, author, turn, into: give });
+            maker.add(Node::Check { test, negated: false, text, author, turn, into: give });
             last(maker);
         });
         self.space = outer;
         let whole = self.slot("v");
         let reducer = *self.dice.pick(&Reducer::ALL);
-        self.add(Node::Reduce { from: into, reducer, into: whole });
+        let quorum = self.dice.one_in(4).then_some(1);
+        self.add(Node::Reduce { from: into, reducer, quorum, into: whole });
     }
 }

@@ -114,7 +114,7 @@ proptest! {
 fn the_generator_makes_programs_that_call_side_by_side_and_end_in_many_ways() {
     let (mut most_calls, mut most_wide, mut endings) = (0, 0, std::collections::BTreeSet::new());
     let mut scored = 0;
-    for seed in 0..600 {
+    for seed in 0..1200 {
         let (outcome, calls, wide) = ended(&linked(program(seed, 20)), 0, |_| 0);
         // However alike two calls of a trial are, they are draws of their own: nothing asked twice may be answered once.
         let contents: std::collections::BTreeSet<_> =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
-use aigo_ir::gate::{AGGREGATES, Gate};
+use aigo_ir::gate::{AGGREGATES, Aggregate, Decide, Gate};
 use aigo_ir::node::{Ending, Node, Unit};
 use aigo_ir::program::{
     EXPECTATIONS, Field, Parameter, Persona, Player, Program, Role, Rule, Scorer, Tool, ToolAnswer, ToolRules,
@@ -137,7 +137,16 @@ fn rule(dice: &mut Dice) -> Rule {
 }
 
 fn plain_scorer() -> Scorer {
-    Scorer { name: "".into(), scale: Scale::Boolean, pass: 1.0, over: None, evidence: EvidenceRule::None, graph: None }
+    Scorer {
+        name: "".into(),
+        scale: Scale::Boolean,
+        pass: 1.0,
+        over: None,
+        evidence: EvidenceRule::None,
+        at: None,
+        tags: Vec::new(),
+        graph: None,
+    }
 }
 
 fn scorer(dice: &mut Dice, n: usize) -> Scorer {
@@ -149,7 +158,9 @@ fn scorer(dice: &mut Dice, n: usize) -> Scorer {
     };
     let over = dice.one_in(2).then(|| *dice.pick(&Reducer::ALL));
     let evidence = *dice.pick(&EvidenceRule::ALL);
-    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, graph: None }
+    let at = dice.one_in(4).then(|| dice.hostile().into());
+    let tags = if dice.one_in(4) { vec![dice.hostile().into(), "b".into()] } else { Vec::new() };
+    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, at, tags, graph: None }
 }
 
 /// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.
@@ -174,13 +185,31 @@ fn score(dice: &mut Dice, world: &World, scorer: &mut Scorer, size: usize) {
 fn gate(scorer: &Arc<str>, seed: u64) -> Gate {
     let comparisons = [Comparison::GreaterOrEqual, Comparison::Less, Comparison::NotEqual];
     let at = |n: usize| (seed % n as u64) as usize;
+    let of = AGGREGATES[at(AGGREGATES.len())];
+    let aggregate = [
+        Aggregate::Of(of),
+        Aggregate::Count,
+        Aggregate::Quantile(0.1 + 0.2),
+        Aggregate::PassAt(3),
+        Aggregate::PassAll(1),
+        Aggregate::CiLow,
+        Aggregate::Delta(of),
+        Aggregate::Regressed,
+        Aggregate::NotInferior(1e-7),
+    ][at(9)];
+    let counts = matches!(aggregate, Aggregate::Count | Aggregate::Of(Reducer::Rate)) && at(2) == 0;
+    let number = [0.95, 4.0, 1.0 / 3.0, -2.5][at(4)];
     Gate {
-        aggregate: AGGREGATES[at(AGGREGATES.len())],
+        aggregate,
         scorer: scorer.clone(),
-        comparison: comparisons[at(3)],
-        threshold: [0.95, 4.0, 1.0 / 3.0, -2.5][at(4)],
+        counted: counts.then_some((comparisons[at(3)], number)),
+        of_turns: at(11) == 0,
+        by: (at(3) == 0).then(|| "goal.id".into()).filter(|_| !matches!(aggregate, Aggregate::NotInferior(_))),
+        tags: (at(5) == 0).then(|| "p0 and not (slow or x)".into()),
+        condition: (!aggregate.is_condition()).then_some((comparisons[at(3)], number)),
         min_n: at(7) as u32,
         max_missing: 0.05,
+        decide: Decide::ALL[at(3)],
         origin: Origin::default(),
     }
 }

@@ -17,7 +17,9 @@ fn all_rows() -> Vec<&'static Row> {
 fn constants() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let is_code = |text: &&str| {
-        text.len() == 5 && text.starts_with(['E', 'W', 'R', 'L', 'G']) && text[1..].bytes().all(|b| b.is_ascii_digit())
+        text.len() == 5
+            && text.starts_with(['E', 'W', 'N', 'R', 'L', 'G'])
+            && text[1..].bytes().all(|b| b.is_ascii_digit())
     };
     for path in CRATES.iter().flat_map(|(_, folder)| sources(folder)) {
         for line in read(&root().join(&path)).lines().map(str::trim) {

@@ -16,7 +16,7 @@ mod provider;
 mod recorded;
 mod replay;
 mod stop;
-mod support;
+pub mod support;
 
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};

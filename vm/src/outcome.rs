@@ -42,6 +42,7 @@ pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialRe
         conversation: Arc::<Conversation>::clone(&outcome.conversation),
         scores: scores.collect(),
         calls: outcome.calls.iter().map(|call| Arc::clone(&call.role)).collect(),
+        row: Arc::clone(&outcome.sample.row),
         leaf,
     }
 }

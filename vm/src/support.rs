@@ -1,6 +1,8 @@
 //! What this build compiles and cannot run yet: refused before any call, never skipped in silence.
 
+use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
 use aigo_ir::program::{Call, Dialect, Player, Program, Role};
 use aigo_ir::span::Origin;
@@ -18,45 +20,34 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
             let n = if calls.len() == 1 { "its call".to_owned() } else { format!("its {} calls", calls.len()) };
             found.push(part(
                 first.origin,
-                format!("`{when}` with {n}"),
+                &format!("`{when}` with {n}"),
                 "remove it, and prepare the application yourself",
             ));
         }
     }
+    scorers(program, &mut found);
+    gates(program, &mut found);
     if !program.tools.is_empty() {
         let n =
             if program.tools.len() == 1 { "its tool".to_owned() } else { format!("its {} tools", program.tools.len()) };
-        found.push(part(tool_step(program), format!("`tools` with {n}"), "remove them, and script what they answer"));
+        found.push(part(step(program, true), format!("`tools` with {n}"), "remove them, and script what they answer"));
     }
-    found.extend(timeouts(program));
+    let timed = step(program, false);
+    if timed.0.is_some() {
+        found.push(part(timed, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`"));
+    }
     let limits = &program.limits;
     if limits.cost_usd.is_some() {
-        found.push(part(limits.origin, "`limits.cost`".to_owned(), "write `calls` in its place"));
+        found.push(part(limits.origin, "`limits.cost`", "write `calls` in its place"));
     }
     if limits.sample != aigo_ir::program::SampleLimits::default() {
         let help = "remove it, and bound each loop by its `max_turns`";
-        found.push(part(limits.origin, "`limits.sample`".to_owned(), help));
+        found.push(part(limits.origin, "`limits.sample`", help));
     }
     found
 }
 
-/// The first step that offers tools.
-fn tool_step(program: &Program) -> Origin {
-    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
-    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { tools: true, .. }));
-    found.map_or(Origin::default(), |(_, placed)| placed.origin)
-}
-
-/// The first step with a time of its own.
-fn timeouts(program: &Program) -> Option<Diagnostic> {
-    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
-    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { timeout_s: Some(_), .. }));
-    found.map(|(_, placed)| {
-        part(placed.origin, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`")
-    })
-}
-
-fn part(origin: Origin, what: String, help: &str) -> Diagnostic {
+fn part(origin: Origin, what: impl std::fmt::Display, help: &str) -> Diagnostic {
     let message = format!("this build checks and compiles {what}, and cannot run it yet");
     let diagnostic = match origin.0 {
         Some(span) => CANNOT_RUN.at(span, message),
@@ -72,16 +63,65 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
         Player::Chat(model) if model.dialect == Dialect::Anthropic => {
             let what = format!("the role `{name}` of `anthropic/{}`", model.model);
             let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
-            found.push(part(role.origin, what, help));
+            found.push(part(role.origin, &what, help));
         }
-        Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
+        Player::Http(_) => found.push(part(role.origin, &format!("the role `{name}` that `http` plays"), scripted)),
         Player::Command(_) => {
-            found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted))
+            found.push(part(role.origin, &format!("the role `{name}` that `command` plays"), scripted));
         }
         Player::Scripted(rules) if rules.iter().any(|rule| !rule.context.is_empty()) => {
             let what = format!("`context` in a rule of the role `{name}`");
-            found.push(part(role.origin, what, "remove it from the rule"));
+            found.push(part(role.origin, &what, "remove it from the rule"));
         }
         Player::Chat(_) | Player::Scripted(_) => {}
+    }
+}
+
+/// The first step that offers tools, or that has a time of its own.
+fn step(program: &Program, tools_wanted: bool) -> Origin {
+    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
+    let found = nodes.find(|(_, placed)| match placed.node {
+        Node::Generate { tools, timeout_s, .. } => (tools_wanted && tools) || (!tools_wanted && timeout_s.is_some()),
+        _ => false,
+    });
+    found.map_or(Origin::default(), |(_, placed)| placed.origin)
+}
+
+fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
+    for graph in program.graphs() {
+        for (_, placed) in graph.nodes() {
+            if let Node::Check { test, .. } = &placed.node
+                && matches!(test, Test::Within(_) | Test::ToolCalls(..) | Test::State(_) | Test::StateAfter(_))
+            {
+                found.push(part(placed.origin, format!("the check `{}`", test.word()), "leave it out of this run"));
+            }
+        }
+    }
+    for scorer in &program.scorers {
+        if let Some(label) = &scorer.at {
+            let nodes = scorer.graph.iter().flat_map(aigo_ir::graph::Graph::nodes);
+            let origin = nodes.map(|(_, placed)| placed.origin).find(|origin| origin.0.is_some());
+            let what = format!("`at: {label}` of the scorer `{}`", scorer.name);
+            found.push(part(origin.unwrap_or_default(), what, "score the whole conversation"));
+        }
+    }
+}
+
+fn gates(program: &Program, found: &mut Vec<Diagnostic>) {
+    for gate in &program.gates {
+        if let Some(what) = part_of(gate) {
+            found.push(part(gate.origin, format!("{what}, in `{}`", gate.text()), "leave the gate out of this run"));
+        }
+    }
+}
+
+/// The part of a gate that no report of this build computes. What is held against a baseline is skipped by the report.
+fn part_of(gate: &Gate) -> Option<String> {
+    match gate.aggregate {
+        Aggregate::PassAt(_) | Aggregate::PassAll(_) | Aggregate::CiLow => Some(format!("`{}`", gate.aggregate.word())),
+        _ if gate.of_turns => Some("aggregates of turns".to_owned()),
+        _ if gate.tags.is_some() => Some("a choice of tags".to_owned()),
+        _ if gate.decide != Decide::Point => Some(format!("`decide: {}`", gate.decide.word())),
+        _ => None,
     }
 }

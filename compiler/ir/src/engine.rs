@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use minijinja::value::{Enumerator, Object, ObjectRepr, ValueKind};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value as Jinja, filters, tests};
+use minijinja::value::{Object, Rest, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value as Jinja};
 
-use crate::eval::{MOST_TEXT, Scope};
-use crate::template::{SyntaxError, Template, syntax_error};
+use crate::eval::{self, MOST_TEXT, Scope};
+use crate::expr::{Function, Test};
+use crate::template::{SyntaxError, Template, syntax_error, tree};
 use crate::value::Value;
+
+mod values;
 
 /// The engine that renders, as logs name it.
 pub const ENGINE: &str = "minijinja 3.1.0";
@@ -43,13 +46,12 @@ impl Engine {
         env.set_formatter(print_value);
         add_filters(&mut env);
         add_tests(&mut env);
-        env.add_function("range", range);
         Self { environment: env, known: BTreeSet::new() }
     }
 
     /// Compiles a template, so that [`Engine::render`] finds it.
     pub fn add(&mut self, template: &Template) -> Result<(), SyntaxError> {
-        crate::template::analyse(&template.source)?;
+        tree(&template.source)?;
         if !template.is_literal() && self.known.insert(template.source.clone()) {
             let source = template.source.to_string();
             let added = self.environment.add_template_owned(source.clone(), source);
@@ -89,7 +91,12 @@ fn failure(error: &Error, source: &str) -> String {
 /// spoiled in silence.
 fn print_value(out: &mut minijinja::Output, state: &mut minijinja::State, value: &Jinja) -> Result<(), Error> {
     match value.kind() {
-        ValueKind::String | ValueKind::Bool | ValueKind::Number => minijinja::escape_formatter(out, state, value),
+        // Numbers and booleans print as `string` and JSON write them, and not as Python does.
+        ValueKind::Number | ValueKind::Bool => {
+            let text = values::from_jinja(value, state)?.to_json();
+            out.write_str(&text).map_err(Error::from)
+        }
+        ValueKind::String => minijinja::escape_formatter(out, state, value),
         ValueKind::Undefined => Err(Error::from(ErrorKind::UndefinedError)),
         ValueKind::None => {
             Err(Error::new(ErrorKind::InvalidOperation, "null does not print; give a default: `x | default('')`"))
@@ -100,50 +107,45 @@ fn print_value(out: &mut minijinja::Output, state: &mut minijinja::State, value:
     }
 }
 
+/// The filters are the functions of the one table, computed as expressions compute them.
 fn add_filters(env: &mut Environment<'static>) {
-    env.add_filter("abs", filters::abs);
-    env.add_filter("capitalize", filters::capitalize);
-    env.add_filter("default", filters::default);
-    env.add_filter("first", filters::first);
-    env.add_filter("indent", filters::indent);
-    env.add_filter("items", filters::items);
-    env.add_filter("join", filters::join);
-    env.add_filter("json", |value: Jinja| from_jinja(&value, 0).map(|value| value.to_json()));
-    env.add_filter("last", filters::last);
-    env.add_filter("length", filters::length);
-    env.add_filter("list", filters::list);
-    env.add_filter("lower", filters::lower);
-    env.add_filter("max", filters::max);
-    env.add_filter("min", filters::min);
-    env.add_filter("replace", filters::replace);
-    env.add_filter("reverse", filters::reverse);
-    env.add_filter("round", filters::round);
-    env.add_filter("sort", filters::sort);
-    env.add_filter("split", filters::split);
-    env.add_filter("title", filters::title);
-    env.add_filter("trim", filters::trim);
-    env.add_filter("unique", filters::unique);
-    env.add_filter("upper", filters::upper);
-}
-
-fn add_tests(env: &mut Environment<'static>) {
-    env.add_test("defined", tests::is_defined);
-    env.add_test("undefined", tests::is_undefined);
-    env.add_test("none", tests::is_none);
-    env.add_test("string", tests::is_string);
-    env.add_test("number", tests::is_number);
-    env.add_test("sequence", tests::is_sequence);
-    env.add_test("mapping", tests::is_mapping);
-    env.add_test("odd", tests::is_odd);
-    env.add_test("even", tests::is_even);
-}
-
-fn range(a: i64, b: Option<i64>) -> Result<Vec<i64>, Error> {
-    let (from, to) = b.map_or((0, a), |b| (a, b));
-    if to.saturating_sub(from) > 10_000 {
-        return Err(Error::new(ErrorKind::InvalidOperation, "`range` of more than 10000 numbers"));
+    for &function in Function::ALL.iter().filter(|function| function.is_filter()) {
+        let call = move |state: &State, values: Rest<Jinja>| apply(function, state, &values);
+        env.add_filter(function.name(), call);
+        if function == Function::Range {
+            env.add_function(function.name(), call);
+        }
     }
-    Ok((from..to).collect())
+}
+
+fn apply(function: Function, state: &State, values: &[Jinja]) -> Result<Jinja, Error> {
+    let refused = |message: String| Error::new(ErrorKind::InvalidOperation, message);
+    if function == Function::Default {
+        // What it does not give is not looked at.
+        let there = values.iter().find(|value| !value.is_undefined() && !value.is_none());
+        return Ok(there.or(values.last()).cloned().unwrap_or_default());
+    }
+    if values.iter().any(Jinja::is_undefined) {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    let values = values.iter().map(|value| values::from_jinja(value, state)).collect::<Result<Vec<_>, _>>()?;
+    state.consume_fuel(values.iter().map(values::cost).sum())?;
+    let made = eval::apply(function, &values).map_err(refused)?;
+    state.consume_fuel(values::cost(&made))?;
+    Ok(values::to_jinja(made))
+}
+
+/// Null counts as not defined, as it does in expressions.
+fn add_tests(env: &mut Environment<'static>) {
+    let there = |value: &Jinja| !value.is_undefined() && !value.is_none();
+    env.add_test("defined", move |value: &Jinja| there(value));
+    env.add_test("undefined", move |value: &Jinja| !there(value));
+    env.add_test("none", move |value: &Jinja| !there(value));
+    for &test in Test::ALL {
+        env.add_test(test.name(), move |state: &State, value: &Jinja| -> Result<bool, Error> {
+            Ok(!value.is_undefined() && eval::passes(test, &values::from_jinja(value, state)?))
+        });
+    }
 }
 
 /// The names in scope, looked up when they are asked for.
@@ -158,82 +160,11 @@ impl std::fmt::Debug for Root {
 impl Object for Root {
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
         // A missing value is a null field or no field: both are "not defined" to a template.
-        self.0.get(key).filter(|value| *value != Value::Null).map(to_jinja)
+        self.0.get(key).filter(|value| *value != Value::Null).map(values::to_jinja)
     }
 
     fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
         key.as_str().and_then(|key| self.get_value_by_str(key))
-    }
-}
-
-fn to_jinja(value: Value) -> Jinja {
-    match value {
-        Value::Null => Jinja::from(()),
-        Value::Bool(b) => Jinja::from(b),
-        Value::Int(n) => Jinja::from(n),
-        Value::Float(x) => Jinja::from(x),
-        Value::Str(text) => Jinja::from(text),
-        Value::List(items) => Jinja::from_object(List(items)),
-        Value::Map(map) => Jinja::from_object(Record(map)),
-    }
-}
-
-#[derive(Debug)]
-struct List(Arc<Vec<Value>>);
-
-impl Object for List {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Seq
-    }
-
-    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
-        self.0.get(key.as_usize()?).cloned().map(to_jinja)
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Seq(self.0.len())
-    }
-}
-
-#[derive(Debug)]
-struct Record(Arc<crate::value::Map>);
-
-impl Object for Record {
-    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
-        self.0.get(key.as_str()?).filter(|value| **value != Value::Null).cloned().map(to_jinja)
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.0.iter().map(|(key, _)| Jinja::from(key.clone())).collect())
-    }
-}
-
-/// The other way, for `json`: depth and size are what a row or a template can make.
-fn from_jinja(value: &Jinja, depth: u8) -> Result<Value, Error> {
-    let bad = |what: &str| Error::new(ErrorKind::InvalidOperation, format!("{what} has no JSON form"));
-    if depth > 64 {
-        return Err(bad("a value nested more than 64 deep"));
-    }
-    match value.kind() {
-        ValueKind::None => Ok(Value::Null),
-        ValueKind::Bool => Ok(Value::Bool(value.is_true())),
-        ValueKind::Number if value.is_integer() => i64::try_from(value.clone()).map(Value::Int),
-        ValueKind::Number => {
-            f64::try_from(value.clone()).ok().and_then(Value::float).ok_or_else(|| bad("a number that is not finite"))
-        }
-        ValueKind::String => Ok(Value::str(value.as_str().unwrap_or_default())),
-        ValueKind::Seq | ValueKind::Iterable => {
-            value.try_iter()?.map(|item| from_jinja(&item, depth + 1)).collect::<Result<Vec<_>, _>>().map(Value::list)
-        }
-        ValueKind::Map => {
-            let mut pairs: Vec<(Arc<str>, Value)> = Vec::new();
-            for key in value.try_iter()? {
-                let name = key.as_str().ok_or_else(|| bad("a key that is not a string"))?.into();
-                pairs.push((name, from_jinja(&value.get_item(&key)?, depth + 1)?));
-            }
-            Ok(Value::map(pairs))
-        }
-        _ => Err(bad("an undefined value")),
     }
 }
 

@@ -6,9 +6,13 @@ use std::sync::{Mutex, PoisonError};
 
 use regex::{Regex, RegexBuilder};
 
-use crate::expr::{At, Comparison, Expr, Function, Kind, Operator};
+use crate::expr::{At, Comparison, Expr, Function, Kind, Operator, Test};
 use crate::message::{ASSISTANT, Conversation};
 use crate::value::Value;
+
+mod function;
+
+pub(crate) use function::apply;
 
 /// What an expression can read.
 pub trait Scope {
@@ -47,13 +51,20 @@ pub fn eval(expr: &Expr, scope: &dyn Scope) -> Computed {
         }
         Kind::Item(object, index) => item(expr, &eval(object, scope)?, &eval(index, scope)?),
         Kind::Not(a) => Ok(Value::Bool(!truth(a, scope)?)),
-        Kind::Minus(a) => negative(expr, &eval(a, scope)?),
+        Kind::Minus(a) => negative(&eval(a, scope)?).or_else(|why| fault(expr, why)),
         Kind::And(a, b) => Ok(Value::Bool(truth(a, scope)? && truth(b, scope)?)),
         Kind::Or(a, b) => Ok(Value::Bool(truth(a, scope)? || truth(b, scope)?)),
         Kind::Compare(op, a, b) => compare(expr, *op, &eval(a, scope)?, &eval(b, scope)?),
-        Kind::In(a, b) => contains(expr, &eval(b, scope)?, &eval(a, scope)?),
-        Kind::Arithmetic(op, a, b) => arithmetic(expr, *op, &eval(a, scope)?, &eval(b, scope)?),
+        Kind::In(a, b) => {
+            let (a, b) = (eval(a, scope)?, eval(b, scope)?);
+            contains(&b, &a).or_else(|why| fault(expr, why))
+        }
+        Kind::Arithmetic(op, a, b) => {
+            let (a, b) = (eval(a, scope)?, eval(b, scope)?);
+            arithmetic(*op, &a, &b).or_else(|why| fault(expr, why))
+        }
         Kind::Defined(a) => Ok(Value::Bool(is_defined(a, scope))),
+        Kind::Is(test, a) => Ok(Value::Bool(passes(*test, &eval(a, scope)?))),
         Kind::If(test, yes, no) => eval(if truth(test, scope)? { yes } else { no }, scope),
         Kind::Call(function, arguments) => call(expr, *function, arguments, scope),
         Kind::List(items) => items.iter().map(|item| eval(item, scope)).collect::<Result<Vec<_>, _>>().map(Value::list),
@@ -96,16 +107,16 @@ fn item(expr: &Expr, object: &Value, index: &Value) -> Computed {
     }
 }
 
-fn negative(expr: &Expr, value: &Value) -> Computed {
+fn negative(value: &Value) -> Result<Value, String> {
     match value {
-        Value::Int(n) => n.checked_neg().map(Value::Int).map_or_else(|| fault(expr, "a number out of range"), Ok),
-        Value::Float(x) => number(expr, -x),
-        other => fault(expr, format!("the negative of {}", other.kind())),
+        Value::Int(n) => n.checked_neg().map(Value::Int).ok_or_else(out_of_range),
+        Value::Float(x) => number(-x),
+        other => Err(format!("the negative of {}", other.kind())),
     }
 }
 
-fn number(expr: &Expr, x: f64) -> Computed {
-    Value::float(x).map_or_else(|| fault(expr, "the result is not a finite number"), Ok)
+fn number(x: f64) -> Result<Value, String> {
+    Value::float(x).ok_or_else(|| "the result is not a finite number".to_owned())
 }
 
 /// The order of two values of one kind; `None` where they have none.
@@ -117,20 +128,20 @@ pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-fn equal(expr: &Expr, a: &Value, b: &Value) -> Result<bool, Fault> {
+fn equal(a: &Value, b: &Value) -> Result<bool, String> {
     if matches!(a, Value::Null) || matches!(b, Value::Null) {
         return Ok(a == b);
     }
     if a.kind() != b.kind() {
-        return fault(expr, format!("{} is compared with {}", a.kind(), b.kind()));
+        return Err(format!("{} is compared with {}", a.kind(), b.kind()));
     }
     Ok(order(a, b).map_or_else(|| a == b, Ordering::is_eq))
 }
 
 fn compare(expr: &Expr, op: Comparison, a: &Value, b: &Value) -> Computed {
     let holds = match op {
-        Comparison::Equal => equal(expr, a, b)?,
-        Comparison::NotEqual => !equal(expr, a, b)?,
+        Comparison::Equal => equal(a, b).or_else(|why| fault(expr, why))?,
+        Comparison::NotEqual => !equal(a, b).or_else(|why| fault(expr, why))?,
         _ => {
             let Some(order) = order(a, b) else {
                 return fault(expr, format!("{} has no order with {}", a.kind(), b.kind()));
@@ -146,22 +157,23 @@ fn compare(expr: &Expr, op: Comparison, a: &Value, b: &Value) -> Computed {
     Ok(Value::Bool(holds))
 }
 
-fn contains(expr: &Expr, haystack: &Value, needle: &Value) -> Computed {
+fn contains(haystack: &Value, needle: &Value) -> Result<Value, String> {
     let found = match (haystack, needle) {
         (Value::Str(text), Value::Str(part)) => text.contains(&**part),
         (Value::List(items), needle) => {
-            items.iter().any(|item| item.kind() == needle.kind() && equal(expr, item, needle) == Ok(true))
+            items.iter().any(|item| item.kind() == needle.kind() && equal(item, needle) == Ok(true))
         }
-        (Value::Map(map), Value::Str(key)) => map.get(key).is_some(),
-        (haystack, needle) => return fault(expr, format!("{} in {}", needle.kind(), haystack.kind())),
+        // Null counts as not there, here as everywhere.
+        (Value::Map(map), Value::Str(key)) => map.get(key).is_some_and(|value| *value != Value::Null),
+        (haystack, needle) => return Err(format!("{} in {}", needle.kind(), haystack.kind())),
     };
     Ok(Value::Bool(found))
 }
 
-fn arithmetic(expr: &Expr, op: Operator, a: &Value, b: &Value) -> Computed {
+fn arithmetic(op: Operator, a: &Value, b: &Value) -> Result<Value, String> {
     if op == Operator::Concat {
-        let (a, b) = (text(expr, a)?, text(expr, b)?);
-        return bounded(expr, a.len() + b.len(), || a + &b);
+        let (a, b) = (text_of(a)?, text_of(b)?);
+        return bounded(a.len() + b.len(), || a + &b);
     }
     if let (Value::Int(a), Value::Int(b)) = (a, b)
         && op != Operator::Divide
@@ -170,43 +182,47 @@ fn arithmetic(expr: &Expr, op: Operator, a: &Value, b: &Value) -> Computed {
             Operator::Add => a.checked_add(*b),
             Operator::Subtract => a.checked_sub(*b),
             Operator::Multiply => a.checked_mul(*b),
-            _ if *b == 0 => return fault(expr, "division by zero"),
+            _ if *b == 0 => return Err("division by zero".to_owned()),
             Operator::FloorDivide => a.checked_div(*b).map(|q| q - i64::from((a % b != 0) && ((a < &0) != (b < &0)))),
             _ => a.checked_rem(*b).map(|r| if r != 0 && ((r < 0) != (*b < 0)) { r + b } else { r }),
         };
-        return result.map(Value::Int).map_or_else(|| fault(expr, "a number out of range"), Ok);
+        return result.map(Value::Int).ok_or_else(out_of_range);
     }
     let Some((a, b)) = a.as_f64().zip(b.as_f64()) else {
-        return fault(expr, format!("{} {} {}", a.kind(), op.sign(), b.kind()));
+        return Err(format!("{} {} {}", a.kind(), op.sign(), b.kind()));
     };
     match op {
-        Operator::Add => number(expr, a + b),
-        Operator::Subtract => number(expr, a - b),
-        Operator::Multiply => number(expr, a * b),
-        _ if b == 0.0 => fault(expr, "division by zero"),
-        Operator::Divide => number(expr, a / b),
-        Operator::FloorDivide => number(expr, (a / b).floor()),
-        _ => number(expr, a - b * (a / b).floor()),
+        Operator::Add => number(a + b),
+        Operator::Subtract => number(a - b),
+        Operator::Multiply => number(a * b),
+        _ if b == 0.0 => Err("division by zero".to_owned()),
+        Operator::Divide => number(a / b),
+        Operator::FloorDivide => number((a / b).floor()),
+        _ => number(a - b * (a / b).floor()),
     }
+}
+
+fn out_of_range() -> String {
+    "a number out of range".to_owned()
 }
 
 /// The longest text that an expression or a template may make: loops that double a text must end as task errors, and not
 /// in the memory.
 pub const MOST_TEXT: usize = 16 << 20;
 
-fn bounded(expr: &Expr, length: usize, text: impl FnOnce() -> String) -> Computed {
+fn bounded(length: usize, text: impl FnOnce() -> String) -> Result<Value, String> {
     if length > MOST_TEXT {
-        return fault(expr, format!("a text of {length} bytes; at most {MOST_TEXT} are possible"));
+        return Err(format!("a text of {length} bytes; at most {MOST_TEXT} are possible"));
     }
     Ok(Value::str(text()))
 }
 
-/// A printable value as templates print it.
-fn text(expr: &Expr, value: &Value) -> Result<String, Fault> {
+/// A printable value as templates print it; the error says what it is instead.
+pub fn text_of(value: &Value) -> Result<String, String> {
     match value {
         Value::Str(text) => Ok(text.to_string()),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => Ok(value.to_json()),
-        other => fault(expr, format!("{} is not printable", other.kind())),
+        other => Err(format!("{} is not printable", other.kind())),
     }
 }
 
@@ -224,101 +240,29 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
                 turns.into_iter().filter(|&turn| turn > 0).map(|turn| Value::Int(i64::from(turn))).collect(),
             ))
         }
+        (Function::Turns, []) => {
+            Ok(Value::list((1..=scope.conversation().turn()).map(|turn| Value::Int(i64::from(turn))).collect()))
+        }
         (Function::SaidIn, [Value::Int(turn), role @ ..]) => {
             let role = role.first().and_then(Value::as_str).unwrap_or(ASSISTANT);
             Ok(Value::str(scope.conversation().said_in(u32::try_from(*turn).unwrap_or(u32::MAX), role)))
         }
-        (_, [Value::Str(one)]) if !matches!(function, Function::Text) => text_function(expr, function, one),
-        (Function::Matches, [Value::Str(subject), Value::Str(pattern)]) => match regex(pattern) {
-            Ok(regex) => Ok(Value::Bool(regex.is_match(subject))),
-            Err(why) => fault(expr, format!("`{pattern}` is no regular expression: {why}")),
-        },
-        (Function::Capture, [Value::Str(subject), Value::Str(pattern)]) => match regex(pattern) {
-            Ok(regex) => Ok(regex.captures(subject).map_or(Value::Null, |found| {
-                Value::str(found.get(1).or_else(|| found.get(0)).map_or("", |group| group.as_str()))
-            })),
-            Err(why) => fault(expr, format!("`{pattern}` is no regular expression: {why}")),
-        },
-        (Function::Contains, [haystack, needle]) => contains(expr, haystack, needle),
-        (Function::StartsWith, [Value::Str(a), Value::Str(b)]) => Ok(Value::Bool(a.starts_with(&**b))),
-        (Function::EndsWith, [Value::Str(a), Value::Str(b)]) => Ok(Value::Bool(a.ends_with(&**b))),
-        (Function::Text, [value]) => text(expr, value).map(Value::str),
-        (Function::Join, [Value::List(items), Value::Str(between)]) => {
-            let parts: Result<Vec<_>, _> = items.iter().map(|item| text(expr, item)).collect();
-            let parts = parts?;
-            let length = parts.iter().map(|part| part.len() + between.len()).sum();
-            bounded(expr, length, || parts.join(between))
-        }
-        (Function::Length, [Value::Map(map)]) => Ok(count(map.len())),
-        (_, [Value::List(items)]) => list_function(expr, function, items),
-        (Function::Abs, [Value::Int(n)]) => {
-            n.checked_abs().map(Value::Int).map_or_else(|| fault(expr, "a number out of range"), Ok)
-        }
-        (Function::Abs, [Value::Float(x)]) => number(expr, x.abs()),
-        (Function::Round, [value, rest @ ..]) => round(expr, value, rest.first()),
-        (_, values) => {
-            let kinds: Vec<_> = values.iter().map(Value::kind).collect();
-            fault(expr, format!("`{}` of {}", function.name(), kinds.join(" and ")))
-        }
+        (_, values) => function::apply(function, values).or_else(|message| fault(expr, message)),
     }
 }
 
-fn count(n: usize) -> Value {
-    Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
-}
-
-fn text_function(expr: &Expr, function: Function, text: &str) -> Computed {
-    match function {
-        Function::Length => Ok(count(text.chars().count())),
-        Function::Lower => Ok(Value::str(text.to_lowercase())),
-        Function::Upper => Ok(Value::str(text.to_uppercase())),
-        Function::Trim => Ok(Value::str(text.trim())),
-        _ => fault(expr, format!("`{}` of a string", function.name())),
+/// Whether the value is what the test asks for.
+pub(crate) fn passes(test: Test, value: &Value) -> bool {
+    match (test, value) {
+        (Test::Text, Value::Str(_))
+        | (Test::Number, Value::Int(_) | Value::Float(_))
+        | (Test::Boolean, Value::Bool(_))
+        | (Test::Sequence, Value::List(_))
+        | (Test::Mapping, Value::Map(_)) => true,
+        (Test::Odd, Value::Int(n)) => n % 2 != 0,
+        (Test::Even, Value::Int(n)) => n % 2 == 0,
+        _ => false,
     }
-}
-
-fn list_function(expr: &Expr, function: Function, items: &[Value]) -> Computed {
-    let end = |found: Option<&Value>| found.cloned().map_or_else(|| fault(expr, "an empty list"), Ok);
-    match function {
-        Function::Length => Ok(count(items.len())),
-        Function::First => end(items.first()),
-        Function::Last => end(items.last()),
-        Function::Sum => {
-            let zero = Expr { kind: Kind::Literal(Value::Int(0)), at: expr.at };
-            items.iter().try_fold(Value::Int(0), |sum, item| arithmetic(&zero, Operator::Add, &sum, item))
-        }
-        Function::Min | Function::Max => {
-            let mut best: Option<&Value> = None;
-            for item in items {
-                let better = match best {
-                    None => true,
-                    Some(best) => match order(item, best) {
-                        Some(Ordering::Less) => function == Function::Min,
-                        Some(Ordering::Greater) => function == Function::Max,
-                        Some(Ordering::Equal) => false,
-                        None => return fault(expr, format!("{} has no order with {}", item.kind(), best.kind())),
-                    },
-                };
-                if better {
-                    best = Some(item);
-                }
-            }
-            end(best)
-        }
-        _ => fault(expr, format!("`{}` of a list", function.name())),
-    }
-}
-
-fn round(expr: &Expr, value: &Value, decimals: Option<&Value>) -> Computed {
-    let decimals = decimals.map_or(Some(0), Value::as_int).filter(|n| (0..=9).contains(n));
-    let (Some(x), Some(decimals)) = (value.as_f64(), decimals) else {
-        return fault(expr, "`round` takes a number, and 0 to 9 decimals");
-    };
-    if let Value::Int(_) = value {
-        return Ok(value.clone());
-    }
-    let scale = (0..decimals).fold(1.0, |scale, _| scale * 10.0);
-    number(expr, libm::round(x * scale) / scale)
 }
 
 /// A compiled pattern. The same few patterns are asked for again and again, so they are kept; what is kept cannot be seen
@@ -331,7 +275,8 @@ pub fn regex(pattern: &str) -> Result<Regex, String> {
         return Ok(regex.clone());
     }
     let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
-    let regex = built.map_err(|error| error.to_string().lines().last().unwrap_or_default().trim().to_owned())?;
+    let why = |text: &str| text.lines().last().map(|line| line.trim().trim_start_matches("error: ").to_owned());
+    let regex = built.map_err(|error| why(&error.to_string()).unwrap_or_default())?;
     if kept.len() >= MOST_KEPT {
         kept.clear();
     }

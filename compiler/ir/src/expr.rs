@@ -1,4 +1,4 @@
-//! Expressions: a closed, typed subset of Jinja's, with our own evaluator.
+//! Expressions: a closed, typed subset of Jinja's, with our own evaluator. Templates are made of the same ones.
 //!
 //! [`parse`](crate::expr_parse::parse) makes them from text, [`check`](crate::typing::check) types them,
 //! [`eval`](crate::eval::eval) computes them, `Display` writes them so that they read back the same.
@@ -8,6 +8,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::value::Value;
+
+mod function;
+mod show;
+
+pub use function::{Function, Gives, Param, Test};
 
 /// Bytes of the expression's own text. Takes no part in equality, like [`Origin`](crate::span::Origin).
 #[derive(Clone, Copy, Default)]
@@ -66,8 +71,10 @@ pub enum Kind {
     In(Box<Expr>, Box<Expr>),
     /// `a + b` and its kin.
     Arithmetic(Operator, Box<Expr>, Box<Expr>),
-    /// `x is defined`: the name or attribute exists.
+    /// `x is defined`: the name or attribute exists, and is not null.
     Defined(Box<Expr>),
+    /// `x is string` and its kin.
+    Is(Test, Box<Expr>),
     /// `a if c else b`, in the order c, a, b.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// A function of the closed list; a filter is the same with its operand first.
@@ -146,59 +153,6 @@ impl Operator {
             Self::Concat => "~",
         }
     }
-}
-
-/// The functions, one row each: name, fewest and most arguments.
-macro_rules! functions {
-    ($($variant:ident $name:literal $least:literal..=$most:literal $doc:literal;)*) => {
-        /// The closed list of functions. All are pure.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Function { $(#[doc = $doc] $variant,)* }
-
-        impl Function {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// As it is written.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
-            /// How many arguments it takes.
-            pub const fn arity(self) -> std::ops::RangeInclusive<usize> {
-                match self { $(Self::$variant => $least..=$most,)* }
-            }
-
-            /// What it gives.
-            pub const fn doc(self) -> &'static str {
-                match self { $(Self::$variant => $doc,)* }
-            }
-        }
-    };
-}
-
-functions! {
-    Length "length" 1..=1 "The number of characters, items or keys.";
-    Lower "lower" 1..=1 "The text in lower case.";
-    Upper "upper" 1..=1 "The text in upper case.";
-    Trim "trim" 1..=1 "The text without white space at its ends.";
-    Contains "contains" 2..=2 "Whether the text has the second text in it, or the list the item.";
-    StartsWith "starts_with" 2..=2 "Whether the text begins with the second.";
-    EndsWith "ends_with" 2..=2 "Whether the text ends with the second.";
-    Matches "matches" 2..=2 "Whether the regular expression (Rust's syntax) matches somewhere in the text.";
-    Capture "capture" 2..=2 "What the regular expression finds in the text: its first group, or all that matches; null where it does not match.";
-    First "first" 1..=1 "The first item; an empty list is a fault.";
-    Last "last" 1..=1 "The last item; an empty list is a fault.";
-    Join "join" 2..=2 "The printable items with the second text between them.";
-    Abs "abs" 1..=1 "The number without its sign.";
-    Round "round" 1..=2 "The number rounded half away from zero, to so many decimals.";
-    Min "min" 1..=1 "The least number of a list.";
-    Max "max" 1..=1 "The greatest number of a list.";
-    Sum "sum" 1..=1 "The sum of a list of numbers; 0 of none.";
-    Text "string" 1..=1 "The value as a template would print it.";
-    Default "default" 2..=2 "The first, or the second where the first is null or not there.";
-    JudgedTurns "judged_turns" 0..=0 "The numbers of the turns in which the assistant said something.";
-    SaidIn "said_in" 1..=2 "What the assistant (or the role named second) said in the turn, joined by newlines.";
 }
 
 impl Expr {
@@ -282,7 +236,7 @@ impl Expr {
         f(self);
         match &self.kind {
             Kind::Literal(_) | Kind::Name(_) => {}
-            Kind::Attribute(a, _) | Kind::Not(a) | Kind::Minus(a) | Kind::Defined(a) => a.visit(f),
+            Kind::Attribute(a, _) | Kind::Not(a) | Kind::Minus(a) | Kind::Defined(a) | Kind::Is(_, a) => a.visit(f),
             Kind::Item(a, b)
             | Kind::And(a, b)
             | Kind::Or(a, b)
@@ -314,147 +268,50 @@ impl Expr {
         });
         names
     }
-}
 
-/// How tightly an expression holds together; a part that holds less tightly than its place needs parentheses.
-const fn strength(kind: &Kind) -> u8 {
-    match kind {
-        Kind::If(..) => 0,
-        Kind::Or(..) => 1,
-        Kind::And(..) => 2,
-        // Jinja takes a word after `is defined` for an argument of the test, so it stands in parentheses like `not`.
-        Kind::Not(_) | Kind::Defined(_) => 3,
-        Kind::Compare(..) | Kind::In(..) => 4,
-        Kind::Arithmetic(Operator::Add | Operator::Subtract, ..) => 5,
-        Kind::Arithmetic(Operator::Concat, ..) => 6,
-        Kind::Arithmetic(..) => 7,
-        Kind::Minus(_) => 8,
-        Kind::Literal(Value::Int(i64::MIN..=-1) | Value::Float(_)) => 9,
-        _ => 10,
+    /// The same expression with its names replaced where `f` gives another.
+    #[must_use]
+    pub fn renamed(&self, f: &dyn Fn(&str) -> Option<String>) -> Self {
+        let one = |part: &Self| Box::new(part.renamed(f));
+        let all = |parts: &[Self]| parts.iter().map(|part| part.renamed(f)).collect::<Vec<_>>();
+        let kind = match &self.kind {
+            Kind::Literal(value) => Kind::Literal(value.clone()),
+            Kind::Name(name) => Kind::Name(f(name).map_or_else(|| name.clone(), Arc::from)),
+            Kind::Attribute(a, name) => Kind::Attribute(one(a), name.clone()),
+            Kind::Item(a, b) => Kind::Item(one(a), one(b)),
+            Kind::Not(a) => Kind::Not(one(a)),
+            Kind::Minus(a) => Kind::Minus(one(a)),
+            Kind::And(a, b) => Kind::And(one(a), one(b)),
+            Kind::Or(a, b) => Kind::Or(one(a), one(b)),
+            Kind::Compare(op, a, b) => Kind::Compare(*op, one(a), one(b)),
+            Kind::In(a, b) => Kind::In(one(a), one(b)),
+            Kind::Arithmetic(op, a, b) => Kind::Arithmetic(*op, one(a), one(b)),
+            Kind::Defined(a) => Kind::Defined(one(a)),
+            Kind::Is(test, a) => Kind::Is(*test, one(a)),
+            Kind::If(a, b, c) => Kind::If(one(a), one(b), one(c)),
+            Kind::Call(function, parts) => Kind::Call(*function, all(parts)),
+            Kind::List(parts) => Kind::List(all(parts)),
+            Kind::Map(pairs) => Kind::Map(pairs.iter().map(|(key, part)| (key.clone(), part.renamed(f))).collect()),
+        };
+        Self { kind, at: self.at }
     }
-}
 
-fn write_at(f: &mut fmt::Formatter<'_>, expr: &Expr, least: u8) -> fmt::Result {
-    if strength(&expr.kind) < least { write!(f, "({expr})") } else { write!(f, "{expr}") }
-}
-
-fn write_list(f: &mut fmt::Formatter<'_>, items: &[Expr]) -> fmt::Result {
-    for (at, item) in items.iter().enumerate() {
-        write!(f, "{}{item}", if at > 0 { ", " } else { "" })?;
+    /// Stands for a part that could not be read; it is of any type, and never in an expression that was read.
+    pub(crate) fn hole(at: At) -> Self {
+        Self { kind: Kind::Name("".into()), at }
     }
-    Ok(())
-}
 
-/// A string in the quotes of expressions: single ones where nothing has to be escaped.
-fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    let plain = |c: char| !crate::text::is_dangerous(c) && c != '\'' && c != '\\';
-    if text.chars().all(plain) {
-        return write!(f, "'{text}'");
+    /// Whether it stands for a part that could not be read.
+    pub(crate) fn is_hole(&self) -> bool {
+        matches!(&self.kind, Kind::Name(name) if name.is_empty())
     }
-    let mut quoted = String::new();
-    crate::text::json_string(text, &mut quoted);
-    f.write_str(&quoted)
-}
 
-fn write_value(f: &mut fmt::Formatter<'_>, value: &Value) -> fmt::Result {
-    match value {
-        Value::Null => f.write_str("none"),
-        Value::Str(text) => write_text(f, text),
-        Value::List(items) => {
-            f.write_str("[")?;
-            for (at, item) in items.iter().enumerate() {
-                f.write_str(if at > 0 { ", " } else { "" })?;
-                write_value(f, item)?;
-            }
-            f.write_str("]")
-        }
-        Value::Map(map) => {
-            f.write_str("{")?;
-            for (at, (key, item)) in map.iter().enumerate() {
-                f.write_str(if at > 0 { ", " } else { "" })?;
-                write_text(f, key)?;
-                f.write_str(": ")?;
-                write_value(f, item)?;
-            }
-            f.write_str("}")
-        }
-        other => f.write_str(&other.to_json()),
-    }
-}
-
-/// As it is written in a task and in the text form; reading it back gives the same expression.
-impl fmt::Display for Expr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = strength(&self.kind);
+    /// The name that a path begins with: `goal` of `goal.text` and of `goal['text']`; none of what is no path.
+    pub(crate) fn root(&self) -> Option<&Arc<str>> {
         match &self.kind {
-            Kind::Literal(value) => write_value(f, value),
-            Kind::Name(name) => f.write_str(name),
-            Kind::Attribute(a, name) => {
-                write_at(f, a, 10)?;
-                write!(f, ".{name}")
-            }
-            Kind::Item(a, i) => {
-                write_at(f, a, 10)?;
-                write!(f, "[{i}]")
-            }
-            Kind::Not(a) => {
-                f.write_str("not ")?;
-                write_at(f, a, own)
-            }
-            Kind::Minus(a) => {
-                f.write_str("-")?;
-                write_at(f, a, 10)
-            }
-            Kind::And(a, b) => write_pair(f, own, a, " and ", b),
-            Kind::Or(a, b) => write_pair(f, own, a, " or ", b),
-            Kind::Compare(op, a, b) => {
-                write_at(f, a, own + 1)?;
-                write!(f, " {} ", op.sign())?;
-                write_at(f, b, own + 1)
-            }
-            Kind::In(a, b) => {
-                write_at(f, a, own + 1)?;
-                f.write_str(" in ")?;
-                write_at(f, b, own + 1)
-            }
-            Kind::Arithmetic(op, a, b) => write_pair(f, own, a, &format!(" {} ", op.sign()), b),
-            Kind::Defined(a) => {
-                write_at(f, a, 10)?;
-                f.write_str(" is defined")
-            }
-            Kind::If(c, a, b) => {
-                write_at(f, a, 4)?;
-                f.write_str(" if ")?;
-                write_at(f, c, 4)?;
-                f.write_str(" else ")?;
-                write_at(f, b, 4)
-            }
-            Kind::Call(function, arguments) => {
-                write!(f, "{}(", function.name())?;
-                write_list(f, arguments)?;
-                f.write_str(")")
-            }
-            Kind::List(items) => {
-                f.write_str("[")?;
-                write_list(f, items)?;
-                f.write_str("]")
-            }
-            Kind::Map(pairs) => {
-                f.write_str("{")?;
-                for (at, (key, value)) in pairs.iter().enumerate() {
-                    f.write_str(if at > 0 { ", " } else { "" })?;
-                    write_text(f, key)?;
-                    write!(f, ": {value}")?;
-                }
-                f.write_str("}")
-            }
+            Kind::Name(name) => Some(name),
+            Kind::Attribute(a, _) | Kind::Item(a, _) => a.root(),
+            _ => None,
         }
     }
-}
-
-/// Binary operators group to the left.
-fn write_pair(f: &mut fmt::Formatter<'_>, own: u8, a: &Expr, sign: &str, b: &Expr) -> fmt::Result {
-    write_at(f, a, own)?;
-    f.write_str(sign)?;
-    write_at(f, b, own + 1)
 }

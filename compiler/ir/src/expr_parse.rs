@@ -4,21 +4,31 @@ use std::sync::Arc;
 
 use minijinja::machinery::{self, ast};
 
-use crate::diagnostic;
-use crate::expr::{At, Comparison, Expr, Function, Kind, Operator};
+use crate::expr::{At, Comparison, Expr, Kind, Operator, Test};
 use crate::template::{self, SyntaxError};
 use crate::value::Value;
 
-type Parsed<T> = Result<T, SyntaxError>;
+mod calls;
+mod places;
 
-/// Reads an expression.
-pub fn parse(source: &str) -> Parsed<Expr> {
-    template::guard_expression(source)?;
-    let tree = machinery::parse_expr(source).map_err(|error| slip(source, template::syntax_error(&error, source)))?;
-    Lower { source }.expr(&tree)
+pub(crate) use places::at_of;
+
+/// Reads an expression. The error is its first mistake; [`crate::typing::check_expression`] finds all.
+pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
+    let (expr, errors) = parse_all(source)?;
+    errors.into_iter().min_by_key(|error| error.range.start).map_or(Ok(expr), Err)
 }
 
-/// Help for what people write who know other languages.
+/// Reads an expression as far as it can be read, with everything in it that the subset does not have.
+pub(crate) fn parse_all(source: &str) -> Result<(Expr, Vec<SyntaxError>), SyntaxError> {
+    template::guard(source, true)?;
+    let tree = machinery::parse_expr(source).map_err(|error| slip(source, template::syntax_error(&error, source)))?;
+    let mut lower = Lower::new(source, false);
+    let expr = lower.expr(&tree);
+    Ok((expr, lower.errors))
+}
+
+/// The parser's error in our words, with help for what people write who know other languages.
 fn slip(source: &str, error: SyntaxError) -> SyntaxError {
     let bytes = source.as_bytes();
     let single = |at: usize| {
@@ -27,110 +37,149 @@ fn slip(source: &str, error: SyntaxError) -> SyntaxError {
             && near(at.checked_sub(1)).is_none_or(|b| !b"=!<>".contains(&b))
             && near(Some(at + 1)) != Some(b'=')
     };
+    if error.message.contains("end of string") {
+        let open = source.rfind(['\'', '"']).unwrap_or(0);
+        return SyntaxError::new(open..open + 1, source, "a string that is not closed")
+            .help("write the quote where it ends");
+    }
+    let seen = source.get(error.range.clone()).unwrap_or_default();
+    let message = match error.message.as_str() {
+        "unexpected character" => format!("`{}` has no meaning in an expression", crate::text::printable(seen)),
+        other => format!("the expression cannot be read: {other}"),
+    };
     let help = if source.contains("{{") {
         "an expression stands without `{{ }}`"
     } else if source.contains("&&") || source.contains("||") {
         "write `and`, `or`"
-    } else if source.trim_start().starts_with('!') {
+    } else if seen == "!" {
         "write `not`"
     } else if (0..bytes.len()).any(single) {
         "equality is written `==`"
+    } else if message.contains("end of input") {
+        "something is missing at the end: a value, a bracket, `else`"
+    } else if message.contains("maximum recursion") {
+        return SyntaxError { message: "an expression that nests too deep".to_owned(), ..error }
+            .help("split it into several steps");
     } else {
-        return error;
+        "put an operator between two values, such as `and`, `==`, `in`; text stands in quotes"
     };
-    error.help(help)
+    SyntaxError { message, ..error }.help(help)
 }
 
-struct Lower<'s> {
+/// Lowers minijinja's syntax trees. A part that is refused becomes a [hole](Expr::hole), so that the rest is still checked.
+pub(crate) struct Lower<'s> {
     source: &'s str,
-}
-
-pub(crate) fn at_of(span: machinery::Span) -> At {
-    At(span.start_offset, span.end_offset)
+    /// Templates have filters where expressions have functions too.
+    in_template: bool,
+    /// What was refused so far.
+    pub(crate) errors: Vec<SyntaxError>,
 }
 
 fn boxed(expr: Expr) -> Box<Expr> {
     Box::new(expr)
 }
 
-impl Lower<'_> {
-    fn refuse<T>(&self, at: At, what: impl Into<String>, help: impl Into<String>) -> Parsed<T> {
-        Err(SyntaxError::new(at.range(), self.source, what).help(help))
+impl<'s> Lower<'s> {
+    pub(crate) fn new(source: &'s str, in_template: bool) -> Self {
+        Self { source, in_template, errors: Vec::new() }
     }
 
-    fn expr(&self, tree: &ast::Expr<'_>) -> Parsed<Expr> {
-        let mut at = at_of(tree.span());
-        let kind = match tree {
-            ast::Expr::Var(var) => Kind::Name(var.id.into()),
-            ast::Expr::Const(constant) => Kind::Literal(self.constant(at, &constant.value)?),
-            ast::Expr::UnaryOp(op) => self.unary(op)?,
-            ast::Expr::BinOp(op) => self.binary(at, op)?,
+    /// Notes a refusal; the part becomes a hole.
+    pub(crate) fn refuse(&mut self, at: At, what: impl Into<String>, help: impl Into<String>) -> Expr {
+        self.errors.push(SyntaxError::new(at.range(), self.source, what).help(help));
+        Expr::hole(at)
+    }
+
+    pub(crate) fn expr(&mut self, tree: &ast::Expr<'_>) -> Expr {
+        let at = at_of(tree.span());
+        match tree {
+            ast::Expr::Var(var) => Expr { kind: Kind::Name(var.id.into()), at },
+            ast::Expr::Const(constant) => self.constant(at, &constant.value),
+            ast::Expr::UnaryOp(op) => self.unary(at, op),
+            ast::Expr::BinOp(op) => self.binary(at, op),
             ast::Expr::GetAttr(get) => {
-                let object = self.expr(&get.expr)?;
-                // The parser's span of an attribute can begin after its object.
-                at.0 = at.0.min(object.at.0);
-                Kind::Attribute(boxed(object), get.name.into())
+                let object = self.expr(&get.expr);
+                let at = self.spanning(at, &object);
+                Expr { kind: Kind::Attribute(boxed(object), get.name.into()), at }
             }
             ast::Expr::GetItem(get) => {
-                let object = self.expr(&get.expr)?;
-                at.0 = at.0.min(object.at.0);
-                Kind::Item(boxed(object), boxed(self.expr(&get.subscript_expr)?))
+                let object = self.expr(&get.expr);
+                let at = self.spanning(at, &object);
+                Expr { kind: Kind::Item(boxed(object), boxed(self.expr(&get.subscript_expr))), at }
             }
-            ast::Expr::IfExpr(choice) => {
-                let Some(otherwise) = &choice.false_expr else {
-                    return self.refuse(at, "`if` in an expression without `else`", "write `a if condition else b`");
-                };
-                let (test, yes) = (self.expr(&choice.test_expr)?, self.expr(&choice.true_expr)?);
-                Kind::If(boxed(test), boxed(yes), boxed(self.expr(otherwise)?))
-            }
-            ast::Expr::Filter(filter) => self.filter(at, filter)?,
-            ast::Expr::Test(test) => self.test(at, test)?,
-            ast::Expr::Call(call) => self.call(at, call)?,
+            ast::Expr::IfExpr(choice) => self.choice(at, choice),
+            ast::Expr::Filter(filter) => self.filter(at, filter),
+            ast::Expr::Test(test) => self.test(at, test),
+            ast::Expr::Call(call) => self.call(at, call),
             ast::Expr::List(list) => {
-                let items = list.items.iter().map(|item| self.expr(item)).collect::<Parsed<Vec<_>>>()?;
-                Expr::list(items).kind
+                let items = list.items.iter().map(|item| self.expr(item)).collect();
+                Expr { at, ..Expr::list(items) }
             }
-            ast::Expr::Map(map) => self.map(at, map)?,
-            ast::Expr::Compare(_) => {
-                return self.refuse(at, "a chain of comparisons", "write `a < b and b < c`");
+            ast::Expr::Map(map) => self.map(at, map),
+            ast::Expr::Compare(chain) => {
+                let first = self.expr(&chain.expr);
+                chain.ops.iter().for_each(|op| drop(self.expr(&op.expr)));
+                let at = self.spanning(At(first.at.0, at.1), &first);
+                self.refuse(at, "a chain of comparisons", "write `a < b and b < c`")
             }
-            ast::Expr::Slice(_) => return self.refuse(at, "a slice", "take one item: `x[0]`, `x[-1]`"),
-            ast::Expr::Tuple(_) => return self.refuse(at, "a tuple", "write a list: `[a, b]`"),
-        };
-        Ok(Expr { kind, at })
-    }
-
-    fn constant(&self, at: At, value: &minijinja::Value) -> Parsed<Value> {
-        use minijinja::value::ValueKind;
-        let out_of_range = || SyntaxError::new(at.range(), self.source, "a number outside the range of 64 bits");
-        match value.kind() {
-            ValueKind::None => Ok(Value::Null),
-            ValueKind::Bool => Ok(Value::Bool(value.is_true())),
-            ValueKind::Number if value.is_integer() => {
-                i64::try_from(value.clone()).map(Value::Int).map_err(|_| out_of_range())
+            ast::Expr::Slice(slice) => {
+                let object = self.expr(&slice.expr);
+                let at = self.spanning(at, &object);
+                self.refuse(at, "a slice", "take one item: `x[0]`, `x[-1]`")
             }
-            ValueKind::Number => f64::try_from(value.clone()).ok().and_then(Value::float).ok_or_else(out_of_range),
-            ValueKind::String => Ok(Value::str(value.as_str().unwrap_or_default())),
-            _ => self.refuse(at, "a constant that is neither number, text, boolean nor none", "write one of these"),
+            ast::Expr::Tuple(_) => self.refuse(at, "a tuple", "write a list: `[a, b]`"),
         }
     }
 
-    fn unary(&self, op: &ast::UnaryOp<'_>) -> Parsed<Kind> {
+    fn choice(&mut self, at: At, choice: &ast::IfExpr<'_>) -> Expr {
+        let (yes, test) = (self.expr(&choice.true_expr), self.expr(&choice.test_expr));
+        // The parser's span begins with the token before.
+        let at = self.spanning(At(yes.at.0, at.1), &yes);
+        let Some(otherwise) = &choice.false_expr else {
+            return self.refuse(at, "`if` in an expression without `else`", "write `a if condition else b`");
+        };
+        let no = self.expr(otherwise);
+        Expr { kind: Kind::If(boxed(test), boxed(yes), boxed(no)), at }
+    }
+
+    fn constant(&mut self, at: At, value: &minijinja::Value) -> Expr {
+        use minijinja::value::ValueKind;
+        let read = match value.kind() {
+            ValueKind::None => Some(Value::Null),
+            ValueKind::Bool => Some(Value::Bool(value.is_true())),
+            ValueKind::Number if value.is_integer() => i64::try_from(value.clone()).ok().map(Value::Int),
+            ValueKind::Number => f64::try_from(value.clone()).ok().and_then(Value::float),
+            _ => value.as_str().map(Value::str),
+        };
+        match read {
+            Some(value) => Expr { kind: Kind::Literal(value), at },
+            None => self.refuse(at, "a number outside the range of 64 bits", "write a smaller number"),
+        }
+    }
+
+    fn unary(&mut self, at: At, op: &ast::UnaryOp<'_>) -> Expr {
         if let (ast::UnaryOpKind::Neg, ast::Expr::Const(constant)) = (&op.op, &op.expr)
             && i128::try_from(constant.value.clone()).ok() == Some(-i128::from(i64::MIN))
         {
-            return Ok(Kind::Literal(Value::Int(i64::MIN)));
+            return Expr { kind: Kind::Literal(Value::Int(i64::MIN)), at };
         }
-        let operand = self.expr(&op.expr)?;
-        Ok(match op.op {
-            ast::UnaryOpKind::Not => Kind::Not(boxed(operand)),
-            ast::UnaryOpKind::Neg => Expr::minus(operand).kind,
-        })
+        let operand = self.expr(&op.expr);
+        match op.op {
+            ast::UnaryOpKind::Neg => Expr { at, ..Expr::minus(operand) },
+            ast::UnaryOpKind::Not => {
+                // Of `a not in b` and `a is not defined` the operand is the whole, and begins before the parser's span.
+                let at = self.spanning(at, &operand);
+                Expr { kind: Kind::Not(boxed(operand)), at }
+            }
+        }
     }
 
-    fn binary(&self, at: At, op: &ast::BinOp<'_>) -> Parsed<Kind> {
-        let (a, b) = (boxed(self.expr(&op.left)?), boxed(self.expr(&op.right)?));
-        Ok(match op.op {
+    fn binary(&mut self, mut at: At, op: &ast::BinOp<'_>) -> Expr {
+        let (a, b) = (boxed(self.expr(&op.left)), boxed(self.expr(&op.right)));
+        if places::begins_early(op.op) {
+            at = self.spanning(At(a.at.0, at.1), &a);
+        }
+        let kind = match op.op {
             ast::BinOpKind::Eq => Kind::Compare(Comparison::Equal, a, b),
             ast::BinOpKind::Ne => Kind::Compare(Comparison::NotEqual, a, b),
             ast::BinOpKind::Lt => Kind::Compare(Comparison::Less, a, b),
@@ -147,87 +196,48 @@ impl Lower<'_> {
             ast::BinOpKind::FloorDiv => Kind::Arithmetic(Operator::FloorDivide, a, b),
             ast::BinOpKind::Rem => Kind::Arithmetic(Operator::Remainder, a, b),
             ast::BinOpKind::Concat => Kind::Arithmetic(Operator::Concat, a, b),
-            ast::BinOpKind::Pow => return self.refuse(at, "a power", "multiply: its result differs between platforms"),
-        })
-    }
-
-    fn function(&self, at: At, name: &str) -> Parsed<Function> {
-        let known = Function::ALL.iter().copied();
-        match known.clone().find(|f| f.name() == name) {
-            Some(function) => Ok(function),
-            None => {
-                let help = diagnostic::suggest(name, known.map(Function::name).collect::<Vec<_>>());
-                self.refuse(at, format!("unknown function or filter `{name}`"), help.unwrap_or_default())
+            ast::BinOpKind::Pow => {
+                return self.refuse(at, "a power", "multiply: its result differs between platforms");
             }
-        }
-    }
-
-    fn arguments(&self, at: At, function: Function, first: Option<Expr>, rest: &[ast::CallArg<'_>]) -> Parsed<Kind> {
-        let mut arguments: Vec<Expr> = first.into_iter().collect();
-        for argument in rest {
-            let ast::CallArg::Pos(argument) = argument else {
-                return self.refuse(at, "an argument by name", "functions take their arguments in order");
-            };
-            arguments.push(self.expr(argument)?);
-        }
-        let arity = function.arity();
-        if !arity.contains(&arguments.len()) {
-            let what = format!("`{}` with {} arguments", function.name(), arguments.len());
-            return self.refuse(at, what, format!("it takes {} to {}", arity.start(), arity.end()));
-        }
-        Ok(Kind::Call(function, arguments))
-    }
-
-    fn filter(&self, at: At, filter: &ast::Filter<'_>) -> Parsed<Kind> {
-        let function = self.function(at, filter.name)?;
-        let Some(operand) = &filter.expr else {
-            return self.refuse(at, "a filter without a value", "write `x | lower`");
         };
-        let operand = self.expr(operand)?;
-        self.arguments(at, function, Some(operand), &filter.args)
+        Expr { kind, at }
     }
 
-    fn call(&self, at: At, call: &ast::Call<'_>) -> Parsed<Kind> {
-        match &call.expr {
-            ast::Expr::Var(name) => {
-                let function = self.function(at_of(name.span()), name.id)?;
-                self.arguments(at, function, None, &call.args)
-            }
-            ast::Expr::GetAttr(get) => {
-                let what = format!("a call of the method `{}`", get.name);
-                self.refuse(at, what, format!("values have no methods; a function is written `{}(x)`", get.name))
-            }
-            _ => self.refuse(at, "a call of something that is no function", "write `name(x)`"),
+    fn test(&mut self, at: At, test: &ast::Test<'_>) -> Expr {
+        let operand = self.expr(&test.expr);
+        let named = At(at.0, at.0 + places::length(test.name));
+        let at = self.spanning(at, &operand);
+        if !test.args.is_empty() {
+            return self.unknown_test(named, test.name);
+        }
+        let defined = |operand| Expr { at, kind: Kind::Defined(boxed(operand)) };
+        match test.name {
+            "defined" => defined(operand),
+            // Null counts as not there, so the two ask the same.
+            "undefined" | "none" => Expr { at, kind: Kind::Not(boxed(defined(operand))) },
+            name => match Test::ALL.iter().find(|test| test.name() == name) {
+                Some(test) => Expr { at, kind: Kind::Is(*test, boxed(operand)) },
+                None => self.unknown_test(named, name),
+            },
         }
     }
 
-    fn test(&self, at: At, test: &ast::Test<'_>) -> Parsed<Kind> {
-        let operand = self.expr(&test.expr)?;
-        match (test.name, test.args.is_empty()) {
-            ("defined", true) => Ok(Kind::Defined(boxed(operand))),
-            ("undefined", true) => Ok(Kind::Not(boxed(Expr { at, kind: Kind::Defined(boxed(operand)) }))),
-            (name, _) => {
-                let help = "the tests are `is defined` and `is undefined`; compare with `==`, `in`, `matches(x, '…')`";
-                self.refuse(at, format!("unknown test `is {name}`"), help)
-            }
-        }
-    }
-
-    fn map(&self, at: At, map: &ast::Map<'_>) -> Parsed<Kind> {
+    fn map(&mut self, at: At, map: &ast::Map<'_>) -> Expr {
         let mut pairs: Vec<(Arc<str>, Expr)> = Vec::with_capacity(map.keys.len());
         for (key, value) in map.keys.iter().zip(&map.values) {
+            let key_at = at_of(key.span());
             let name = match key {
                 ast::Expr::Const(constant) => constant.value.as_str(),
                 _ => None,
             };
             let Some(name) = name else {
-                return self.refuse(at, "a key that is not a string", "write `{'key': value}`");
+                return self.refuse(key_at, "a key that is not a string", "write `{'key': value}`");
             };
             if pairs.iter().any(|(known, _)| &**known == name) {
-                return self.refuse(at, format!("the key `{name}` twice"), "remove one of them");
+                return self.refuse(key_at, format!("the key `{name}` twice"), "remove one of them");
             }
-            pairs.push((name.into(), self.expr(value)?));
+            pairs.push((name.into(), self.expr(value)));
         }
-        Ok(Expr::map(pairs).kind)
+        Expr { at, ..Expr::map(pairs) }
     }
 }

@@ -1,6 +1,14 @@
 //! Gates: the conditions on a whole run under which a build fails.
 
-use std::ops::Range;
+mod parse;
+mod selection;
+#[cfg(test)]
+mod tests;
+
+pub use parse::{GateError, Places, Selection, Written};
+pub use selection::selection_error;
+
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::expr::Comparison;
@@ -10,20 +18,77 @@ use crate::span::Origin;
 /// `rate(no_price) >= 0.98`: an aggregate over conversations, compared with a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// The aggregate: `mean`, `median`, `min`, `max` or `rate`.
-    pub aggregate: Reducer,
+    /// What is computed.
+    pub aggregate: Aggregate,
     /// The scorer it is over.
     pub scorer: Arc<str>,
-    /// How it is compared.
-    pub comparison: Comparison,
-    /// With what.
-    pub threshold: f64,
+    /// Of `rate` and `count`: which values count; those that pass unless it is given.
+    pub counted: Option<(Comparison, f64)>,
+    /// Whether turns are counted in place of conversations.
+    pub of_turns: bool,
+    /// The field whose values make groups: the gate must hold in each.
+    pub by: Option<Arc<str>>,
+    /// The tags of the samples that count.
+    pub tags: Option<Arc<str>>,
+    /// What it is compared with; none of those that are conditions themselves.
+    pub condition: Option<(Comparison, f64)>,
     /// Fewer applicable samples than this leave it undecided.
     pub min_n: u32,
     /// A larger share of missing samples than this leaves it undecided.
     pub max_missing: f64,
+    /// How much the interval counts.
+    pub decide: Decide,
     /// Where it was written.
     pub origin: Origin,
+}
+
+/// What gates compute of a scorer's values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Aggregate {
+    /// The mean, the median, the least, the greatest, or the share that passes.
+    Of(Reducer),
+    /// How many pass.
+    Count,
+    /// The value below which this share lies, 0 to 1.
+    Quantile(f64),
+    /// The chance that of so many epochs some one passes.
+    PassAt(u32),
+    /// The chance that of so many epochs all pass.
+    PassAll(u32),
+    /// The low end of the mean's interval.
+    CiLow,
+    /// The change of an aggregate against the baseline.
+    Delta(Reducer),
+    /// Whether the whole interval of the change lies below 0.
+    Regressed,
+    /// Whether the whole interval of the change lies above less than this.
+    NotInferior(f64),
+}
+
+/// When a gate is red or passes, the interval of its aggregate considered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decide {
+    /// By the value.
+    #[default]
+    Point,
+    /// Red only where the whole interval is.
+    Sure,
+    /// A pass only where the whole interval is.
+    Safe,
+}
+
+impl Decide {
+    /// All ways.
+    pub const ALL: [Self; 3] = [Self::Point, Self::Sure, Self::Safe];
+
+    /// The word in tasks and programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::Sure => "sure",
+            Self::Safe => "safe",
+        }
+    }
 }
 
 /// What a gate needs unless the task says otherwise.
@@ -31,130 +96,121 @@ pub const MIN_N: u32 = 5;
 /// The share of missing samples that a gate bears unless the task says otherwise.
 pub const MAX_MISSING: f64 = 0.05;
 
-/// The aggregates that gates may name.
+/// The aggregates of one scorer that gates may name.
 pub const AGGREGATES: [Reducer; 5] = [Reducer::Mean, Reducer::Median, Reducer::Min, Reducer::Max, Reducer::Rate];
 
-/// The comparisons of gates, the longer signs first.
-const COMPARISONS: [Comparison; 6] = [
-    Comparison::GreaterOrEqual,
-    Comparison::LessOrEqual,
-    Comparison::Equal,
-    Comparison::NotEqual,
-    Comparison::Greater,
-    Comparison::Less,
+/// The words with which a gate may begin.
+pub const WORDS: [&str; 14] = [
+    "mean",
+    "median",
+    "min",
+    "max",
+    "rate",
+    "count",
+    "quantile",
+    "pass_at",
+    "pass_all",
+    "ci_low",
+    "every_scorer",
+    "delta",
+    "regressed",
+    "not_inferior",
 ];
 
-/// Why a gate cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GateError {
-    /// What was seen.
-    pub message: String,
-    /// Where in the gate's text.
-    pub range: Range<usize>,
-    /// What to write instead.
-    pub help: Option<String>,
+impl Aggregate {
+    /// The word in tasks and programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Of(reducer) => reducer.word(),
+            Self::Count => "count",
+            Self::Quantile(_) => "quantile",
+            Self::PassAt(_) => "pass_at",
+            Self::PassAll(_) => "pass_all",
+            Self::CiLow => "ci_low",
+            Self::Delta(_) => "delta",
+            Self::Regressed => "regressed",
+            Self::NotInferior(_) => "not_inferior",
+        }
+    }
+
+    /// Whether it is held against a baseline.
+    pub const fn is_against_baseline(self) -> bool {
+        matches!(self, Self::Delta(_) | Self::Regressed | Self::NotInferior(_))
+    }
+
+    /// Whether it is a condition itself, and is compared with nothing.
+    pub const fn is_condition(self) -> bool {
+        matches!(self, Self::Regressed | Self::NotInferior(_))
+    }
+
+    /// Whether it is a share: 0 to 1, whatever the scale is.
+    pub const fn is_share(self) -> bool {
+        matches!(self, Self::Of(Reducer::Rate) | Self::PassAt(_) | Self::PassAll(_))
+    }
+}
+
+fn number(x: f64) -> String {
+    let text = crate::value::Value::Float(x).to_json();
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// Whether a value stands to a number as the sign says.
+pub fn holds(value: f64, comparison: Comparison, threshold: f64) -> bool {
+    match comparison {
+        Comparison::Equal => value == threshold,
+        Comparison::NotEqual => value != threshold,
+        Comparison::Less => value < threshold,
+        Comparison::LessOrEqual => value <= threshold,
+        Comparison::Greater => value > threshold,
+        Comparison::GreaterOrEqual => value >= threshold,
+    }
 }
 
 impl Gate {
     /// As it is written.
     pub fn text(&self) -> String {
-        let threshold = crate::value::Value::Float(self.threshold).to_json();
-        let threshold = threshold.strip_suffix(".0").unwrap_or(&threshold);
-        format!("{}({}) {} {threshold}", self.aggregate.word(), self.scorer, self.comparison.sign())
-    }
-
-    /// Whether an aggregate of this value passes.
-    pub fn holds(&self, value: f64) -> bool {
-        match self.comparison {
-            Comparison::Equal => value == self.threshold,
-            Comparison::NotEqual => value != self.threshold,
-            Comparison::Less => value < self.threshold,
-            Comparison::LessOrEqual => value <= self.threshold,
-            Comparison::Greater => value > self.threshold,
-            Comparison::GreaterOrEqual => value >= self.threshold,
+        let mut out = String::new();
+        if self.of_turns {
+            out.push_str("turns.");
         }
-    }
-
-    /// Reads `AGGREGATE(SCORER) COMPARISON NUMBER`. The scorer's place in the text comes with it.
-    pub fn parse(text: &str) -> Result<(Self, Range<usize>), GateError> {
-        let shape = "a gate is written `mean(scorer) >= 4` or `rate(scorer) >= 0.95`";
-        let fail = |message: &str, range: Range<usize>| {
-            Err(GateError { message: message.to_owned(), range, help: Some(shape.to_owned()) })
-        };
-        let all = 0..text.len();
-        let Some((head, rest)) = text.split_once('(') else {
-            return fail("a gate begins with an aggregate and `(`", all);
-        };
-        let word = head.trim();
-        let Some(aggregate) = AGGREGATES.into_iter().find(|known| known.word() == word) else {
-            let help = crate::diagnostic::suggest(word, AGGREGATES.map(Reducer::word));
-            return Err(GateError {
-                message: format!("unknown aggregate `{word}`"),
-                range: 0..head.len().max(1),
-                help,
-            });
-        };
-        let Some((scorer, rest)) = rest.split_once(')') else { return fail("`(` without `)`", head.len()..text.len()) };
-        let name = scorer.trim();
-        let start = head.len() + 1 + (scorer.len() - scorer.trim_start().len());
-        let scorer_range = start..start + name.len();
-        if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
-            return fail(
-                "between the parentheses stands the name of one scorer",
-                head.len()..head.len() + scorer.len() + 2,
-            );
-        }
-        let rest_start = text.len() - rest.len();
-        let trimmed = rest.trim_start();
-        let Some(comparison) = COMPARISONS.into_iter().find(|known| trimmed.starts_with(known.sign())) else {
-            return fail("a comparison is missing", rest_start..text.len());
-        };
-        let sign = comparison.sign();
-        let number = trimmed.get(sign.len()..).unwrap_or_default().trim();
-        match number.parse::<f64>() {
-            Ok(threshold) if threshold.is_finite() => {
-                let threshold = if threshold == 0.0 { 0.0 } else { threshold };
-                let gate = Self {
-                    aggregate,
-                    scorer: name.into(),
-                    comparison,
-                    threshold,
-                    min_n: MIN_N,
-                    max_missing: MAX_MISSING,
-                    origin: Origin::default(),
-                };
-                Ok((gate, scorer_range))
+        out.push_str(self.aggregate.word());
+        out.push('(');
+        match self.aggregate {
+            Aggregate::Delta(reducer) => {
+                let _ = write!(out, "{}({})", reducer.word(), self.scorer);
             }
-            _ => fail(&format!("`{number}` is no number"), text.len() - number.len().min(text.len())..text.len()),
+            _ => out.push_str(&self.scorer),
         }
+        if let Some((comparison, number_of)) = self.counted {
+            let _ = write!(out, " {} {}", comparison.sign(), number(number_of));
+        }
+        match self.aggregate {
+            Aggregate::Quantile(q) => {
+                let _ = write!(out, ", {}", number(q));
+            }
+            Aggregate::PassAt(k) | Aggregate::PassAll(k) => {
+                let _ = write!(out, ", {k}");
+            }
+            Aggregate::NotInferior(margin) => {
+                let _ = write!(out, ", margin={}", number(margin));
+            }
+            _ => {}
+        }
+        if let Some(by) = &self.by {
+            let _ = write!(out, ", by={by}");
+        }
+        if let Some(tags) = &self.tags {
+            let _ = write!(out, ", tags='{tags}'");
+        }
+        out.push(')');
+        if let Some((comparison, threshold)) = self.condition {
+            let _ = write!(out, " {} {}", comparison.sign(), number(threshold));
+        }
+        out
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gates_read_what_they_write() {
-        for text in
-            ["mean(task_completion) >= 4", "rate(a-b) >= 0.98", "min(x) > -1", "median(x) != 2.5", "rate(x) == 1"]
-        {
-            let (gate, range) = Gate::parse(text).unwrap();
-            assert_eq!((gate.text(), &text[range]), (text.to_owned(), &*gate.scorer));
-        }
-        for bad in [
-            "",
-            "mean",
-            "mean(x)",
-            "mean() > 1",
-            "meen(x) > 1",
-            "mean(x) > y",
-            "mean(x) => 1",
-            "mean(x) > nan",
-            "mean(x y) > 1",
-        ] {
-            let error = Gate::parse(bad).unwrap_err();
-            assert!(error.range.end <= bad.len().max(1), "{bad}: {error:?}");
-        }
+    /// Whether an aggregate of this value passes; one that is a condition itself is compared with nothing.
+    pub fn holds(&self, value: f64) -> bool {
+        self.condition.is_none_or(|(comparison, threshold)| holds(value, comparison, threshold))
     }
 }

@@ -250,6 +250,17 @@ impl Conversation {
         out
     }
 
+    /// The instructions that were given up to turn `last` as text, each with the role that it is for.
+    pub fn instructions(&self, last: u32) -> String {
+        let mut out = String::new();
+        for message in self.messages.iter().filter(|message| message.turn <= last) {
+            if let MessageKind::System { audience } = &message.kind {
+                let _ = writeln!(out, "[system] to {audience}: {}", message.text);
+            }
+        }
+        out
+    }
+
     /// A hash of all messages.
     pub fn hash_into(&self, writer: &mut KeyWriter) {
         writer.list(self.messages.len());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::check::CheckKind;
+use crate::check::Test;
 use crate::expr::Expr;
 use crate::reduce::Reducer;
 use crate::schema::Schema;
@@ -92,6 +92,8 @@ pub enum View {
         up_to: Option<Expr>,
         /// How many turns before the last one are shown with it.
         window: Option<u32>,
+        /// Whether the instructions of the roles are shown too.
+        sees_system: bool,
     },
 }
 
@@ -261,12 +263,10 @@ pub enum Node {
     },
     /// Checks a text. Port: next.
     Check {
-        /// What is looked for.
-        kind: CheckKind,
-        /// Whether it must not be there.
+        /// What is asked.
+        test: Test,
+        /// Whether it must not be so.
         negated: bool,
-        /// The words or the pattern.
-        wanted: Template,
         /// The text.
         text: Expr,
         /// The role that said it, for evidence.
@@ -289,6 +289,8 @@ pub enum Node {
         from: Arc<str>,
         /// How.
         reducer: Reducer,
+        /// How many of them must be scored; then the missing ones do not count. None where each counts.
+        quorum: Option<u32>,
         /// The slot of the verdict.
         into: Arc<str>,
     },

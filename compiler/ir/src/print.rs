@@ -1,5 +1,6 @@
 //! A program as text. `read(print(p)) == p`; the form changes by addition only.
 
+mod check;
 mod node;
 mod role;
 mod score;
@@ -8,6 +9,7 @@ mod tool;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::gate::Decide;
 use crate::graph::{Graph, Placed};
 use crate::lines::Line;
 use crate::node::{Jump, Port};
@@ -23,10 +25,12 @@ pub fn print(program: &Program) -> String {
     Printer { out: String::new(), sources: None }.program(program)
 }
 
-/// The text without comments and the run's limits. Those of a sample stay: they end it.
+/// The text without comments, the run's limits and the tags of scorers. The limits of a sample stay: they end it.
 pub(crate) fn print_without_limits(program: &Program) -> String {
     let limits = Limits { sample: program.limits.sample.clone(), ..Limits::default() };
-    print(&Program { limits, ..program.clone() })
+    let mut plain = Program { limits, ..program.clone() };
+    plain.scorers.iter_mut().for_each(|scorer| scorer.tags.clear());
+    print(&plain)
 }
 
 /// The text with the line of the task behind each node.
@@ -105,6 +109,9 @@ impl Printer<'_> {
         for gate in &program.gates {
             let mut line = Line::new(0, "gate");
             line.text(&gate.text()).pair_word("min_n", gate.min_n).pair_number("max_missing", gate.max_missing);
+            if gate.decide != Decide::Point {
+                line.pair_word("decide", gate.decide.word());
+            }
             self.line(&line);
         }
         self.out

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::check::Test;
 use crate::engine::Engine;
 use crate::expr::Expr;
 use crate::gate::Gate;
@@ -172,6 +173,10 @@ pub struct Scorer {
     pub over: Option<Reducer>,
     /// The evidence that a failing verdict must bring.
     pub evidence: EvidenceRule,
+    /// The label of the step at which it scores; none where it scores the whole conversation.
+    pub at: Option<Arc<str>>,
+    /// For choosing scorers. They take no part in the program's hash.
+    pub tags: Vec<Arc<str>>,
     /// How it is computed; none for [`EXPECTATIONS`], whose verdicts come from the solve graphs.
     pub graph: Option<Graph>,
 }
@@ -234,8 +239,9 @@ impl Program {
 /// The templates of a node.
 pub fn node_templates(node: &Node) -> Vec<&Template> {
     match node {
-        Node::Append { said: Said::Template(template), .. } | Node::Check { wanted: template, .. } => vec![template],
+        Node::Append { said: Said::Template(template), .. } => vec![template],
         Node::Append { said: Said::AnyOf(choices), .. } => choices.iter().map(|(text, _)| text).collect(),
+        Node::Check { test, .. } => test.templates(),
         Node::Generate { view: View::Chat { system, opening }, .. } => system.iter().chain(opening).collect(),
         Node::Generate { view: View::Text { system, question, .. }, .. } => system.iter().chain([question]).collect(),
         _ => Vec::new(),
@@ -245,7 +251,9 @@ pub fn node_templates(node: &Node) -> Vec<&Template> {
 /// The names that a node reads: fields, slots, and what is always there; the same one may come more than once.
 pub fn node_names(node: &Node) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = node_slots(node).into_iter().cloned().collect();
-    names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).map(Arc::from));
+    // What a check's condition reads of the check itself is nothing of the program's.
+    let of_check = |name: &&str| !matches!(node, Node::Check { .. }) || !Test::NAMES.contains(name);
+    names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).filter(of_check).map(Arc::from));
     names.extend(node_templates(node).into_iter().flat_map(Template::names));
     names
 }
@@ -261,6 +269,7 @@ pub fn node_expressions(node: &Node) -> Vec<&Expr> {
         | Node::Let { value: expr, .. }
         | Node::Score { unit: Unit::Turn(expr), .. } => vec![expr],
         Node::Generate { view: View::Text { up_to, .. }, .. } => up_to.iter().collect(),
+        Node::Check { test: Test::Expr(expr), text, turn, .. } => vec![text, turn, expr],
         Node::Check { text, turn, .. } => vec![text, turn],
         _ => Vec::new(),
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod check;
 mod role;
-mod score;
+pub(crate) mod score;
 mod tool;
 
 use std::sync::Arc;

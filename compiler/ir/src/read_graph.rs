@@ -8,7 +8,7 @@ use crate::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
 use crate::program::Field;
 use crate::read::{expr, field, ty};
 use crate::reduce::Reducer;
-use crate::schema::Schema;
+use crate::schema::{ItemKind, Items, Judged, Schema};
 use crate::span::Origin;
 use crate::template::Template;
 use crate::value::Value;
@@ -151,7 +151,8 @@ fn node(line: &mut Cursor<'_>) -> Read<Node> {
         "reduce" => {
             let (from, by) = (arc(line.needed_text("from")?), line.needed_word("by")?);
             let Some(reducer) = Reducer::parse(by) else { return line.fail(format!("unknown reducer `{by}`")) };
-            Node::Reduce { from, reducer, into: arc(line.needed_text("into")?) }
+            let quorum = line.count_of("quorum")?;
+            Node::Reduce { from, reducer, quorum, into: arc(line.needed_text("into")?) }
         }
         "score" => {
             let scorer = arc(line.needed_text("scorer")?);
@@ -221,7 +222,13 @@ fn generate(line: &mut Cursor<'_>) -> Read<Node> {
                 Some(text) => Some(expr(line, text)?),
                 None => None,
             };
-            View::Text { system, question, up_to, window: line.count_of("window")? }
+            let window = line.count_of("window")?;
+            let sees_system = match line.word_of("sees")? {
+                None => false,
+                Some("system") => true,
+                Some(other) => return line.fail(format!("`sees={other}`: the one thing to see is `system`")),
+            };
+            View::Text { system, question, up_to, window, sees_system }
         }
         other => return line.fail(format!("unknown view `{other}`")),
     };
@@ -239,6 +246,25 @@ fn schema(line: &mut Cursor<'_>) -> Read<Option<Schema>> {
         None => None,
         Some("user_turn") => Some(Schema::UserTurn),
         Some("verdict") => Some(Schema::Verdict(line.needed_text("of")?.into())),
+        Some("judged") => {
+            let (scale, pass) = (crate::read::score::scale(line)?, line.needed_number("pass")?);
+            Some(Schema::Judged(Judged { scale, pass, rule: crate::read::score::evidence(line)? }))
+        }
+        Some("items") => Some(Schema::Items(items(line)?)),
         Some(other) => return line.fail(format!("unknown schema `{other}`")),
     })
+}
+
+fn items(line: &mut Cursor<'_>) -> Read<Items> {
+    let fields = line.value_of("fields")?.and_then(Value::as_map);
+    let field = |(name, word): (&Arc<str>, &Value)| {
+        let kind = ItemKind::ALL.into_iter().find(|kind| Some(kind.word()) == word.as_str())?;
+        Some((name.clone(), kind))
+    };
+    let fields = fields.and_then(|fields| fields.iter().map(field).collect::<Option<Vec<_>>>());
+    let Some(fields) = fields.filter(|fields| !fields.is_empty()) else {
+        return line.fail("`fields=` is a map of names to kinds of values");
+    };
+    let max = line.count_of("max")?.map_or_else(|| line.fail("`max=` is missing"), Ok)?;
+    Ok(Items { fields, max })
 }

@@ -1,5 +1,9 @@
 //! The shapes of structured answers: what a role is asked for, and how its answer is read.
 
+mod items;
+
+pub use items::{ItemKind, Items, items_schema, read_items};
+
 use std::sync::Arc;
 
 use crate::message::{Conversation, MessageKind, USER};
@@ -8,12 +12,27 @@ use crate::value::Value;
 use crate::verdict::{Evidence, EvidenceRule, Outcome, Scale, Verdict};
 
 /// What an answer must look like.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Schema {
     /// What a simulated user says next: `{message, status: going | done | gave_up}`.
     UserTurn,
     /// A verdict of the named scorer: `{evidence, reason, score}`, on that scorer's scale.
     Verdict(Arc<str>),
+    /// A verdict on a scale of its own: of a judge within a graph.
+    Judged(Judged),
+    /// A list of things found in the conversation.
+    Items(Items),
+}
+
+/// What a verdict on a scale of its own is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The scale of its score.
+    pub scale: Scale,
+    /// The least number that passes.
+    pub pass: f64,
+    /// The evidence that a failing verdict must bring.
+    pub rule: EvidenceRule,
 }
 
 /// The marker by which a simulated user without structured output says that it is done.

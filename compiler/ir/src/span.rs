@@ -158,6 +158,22 @@ impl SourceFile {
         let line_starts = std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
         Self { name: name.into(), text, first, line_starts }
     }
+
+    /// The line of a byte, from 1, and the byte at which that line begins.
+    pub fn line_at(&self, offset: usize) -> (usize, usize) {
+        let line = self.line_starts.partition_point(|&start| start as usize <= offset).max(1);
+        (line, self.line_starts.get(line - 1).map_or(0, |&start| start as usize))
+    }
+
+    /// The byte at which a line begins, by its number from 1; the end of the text for those behind the last.
+    pub fn line_start(&self, line: usize) -> usize {
+        self.line_starts.get(line.saturating_sub(1)).map_or(self.text.len(), |&start| start as usize)
+    }
+
+    /// How many lines there are; behind a newline at the end is one more, which is empty.
+    pub fn lines(&self) -> usize {
+        self.line_starts.len()
+    }
 }
 
 /// All texts that spans of one compilation point into.
@@ -215,8 +231,7 @@ impl SourceMap {
     pub fn position(&self, span: Span) -> Position {
         let Some(file) = self.get(span.file) else { return START };
         let offset = floor_boundary(&file.text, span.start as usize);
-        let line = file.line_starts.partition_point(|&start| start as usize <= offset).max(1);
-        let start = file.line_starts.get(line - 1).map_or(0, |&start| start as usize);
+        let (line, start) = file.line_at(offset);
         let column = file.text[start..offset].chars().count();
         Position {
             offset: file.first.offset + offset,

@@ -51,7 +51,7 @@ impl Type {
                 ("text", Self::Str),
                 ("stop", Self::Str),
                 ("fault", Self::Maybe(Box::new(Self::Str))),
-                ("calls", Self::List(Box::new(Self::Any))),
+                ("calls", Self::List(Box::new(texts(&["id", "tool", "arguments"])))),
             ]),
             Self::Verdict => named(&[
                 ("outcome", Self::Str),
@@ -59,7 +59,7 @@ impl Type {
                 ("pass", Self::Any),
                 ("reason", Self::Str),
                 ("complaint", Self::Str),
-                ("evidence", Self::List(Box::new(Self::Any))),
+                ("evidence", Self::List(Box::new(texts(&["turn", "quote"])))),
             ]),
             Self::UserTurn => named(&[("message", Self::Str), ("status", Self::Str)]),
             _ => None,
@@ -92,7 +92,10 @@ impl Type {
                 wanted.attributes().iter().all(|name| fits(name) == Some(true))
             }
             (Self::Record(have), Self::Record(want)) => {
-                want.iter().all(|(name, ty)| have.iter().any(|(n, t)| n == name && t.fits(ty)))
+                want.iter().all(|(name, ty)| match have.iter().find(|(n, _)| n == name) {
+                    Some((_, have)) => have.fits(ty),
+                    None => matches!(ty, Self::Maybe(_)),
+                })
             }
             _ => false,
         }
@@ -136,6 +139,11 @@ impl Type {
     pub const fn is_printable(&self) -> bool {
         matches!(self, Self::Any | Self::Bool | Self::Int | Self::Number | Self::Str)
     }
+}
+
+/// A map whose values are texts: a tool call, whose arguments are JSON, or a piece of evidence.
+fn texts(keys: &[&str]) -> Type {
+    Type::Record(keys.iter().map(|&key| (key.into(), Type::Str)).collect())
 }
 
 fn maybe(ty: Type) -> Type {

@@ -10,7 +10,7 @@ mod tools;
 pub(crate) mod types;
 
 pub use tools::{is_path_of_state, tool_names};
-pub use types::{call_names, rule_names};
+pub use types::{call_names, names_of_check, rule_names};
 
 use std::fmt;
 use std::sync::Arc;

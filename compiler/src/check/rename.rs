@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aigo_ir::expr::{Expr, Kind};
+use aigo_ir::expr::Expr;
 use aigo_ir::template;
 use aigo_ir::typing::Names;
 
@@ -16,11 +16,8 @@ impl Checker<'_> {
     }
 
     /// The expression with the names of the definition as slots.
-    pub(super) fn renamed(&self, mut expr: Expr) -> Expr {
-        if !self.prefix.is_empty() {
-            rename(&mut expr, &|name| self.slot_of(name));
-        }
-        expr
+    pub(super) fn renamed(&self, expr: &Expr) -> Expr {
+        if self.prefix.is_empty() { expr.clone() } else { expr.renamed(&|name| self.slot_of(name)) }
     }
 
     /// The template with the names of the definition as slots.
@@ -28,45 +25,7 @@ impl Checker<'_> {
         if self.prefix.is_empty() {
             return source.into();
         }
-        let mut text = source.to_owned();
-        let mut uses = template::analyse(source).unwrap_or_default();
-        uses.sort_by_key(|one| std::cmp::Reverse(one.at.0));
-        uses.dedup_by_key(|one| one.at.0);
-        for one in &uses {
-            let Some(name) = one.path.first() else { continue };
-            let start = one.at.0 as usize;
-            if let Some(slot) = self.slot_of(name) {
-                text.replace_range(start..start + name.len(), &slot);
-            }
-        }
-        text.into()
-    }
-}
-
-fn rename(expr: &mut Expr, slot: &dyn Fn(&str) -> Option<String>) {
-    match &mut expr.kind {
-        Kind::Literal(_) => {}
-        Kind::Name(name) => {
-            if let Some(slot) = slot(name) {
-                *name = slot.into();
-            }
-        }
-        Kind::Attribute(a, _) | Kind::Not(a) | Kind::Minus(a) | Kind::Defined(a) => rename(a, slot),
-        Kind::Item(a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Compare(_, a, b)
-        | Kind::In(a, b)
-        | Kind::Arithmetic(_, a, b) => {
-            rename(a, slot);
-            rename(b, slot);
-        }
-        Kind::If(a, b, c) => {
-            rename(a, slot);
-            rename(b, slot);
-            rename(c, slot);
-        }
-        Kind::Call(_, items) | Kind::List(items) => items.iter_mut().for_each(|item| rename(item, slot)),
-        Kind::Map(pairs) => pairs.iter_mut().for_each(|(_, value)| rename(value, slot)),
+        // One that cannot be read has been reported.
+        template::renamed(source, &|name| self.slot_of(name)).map_or_else(|_| source.into(), Arc::from)
     }
 }

@@ -34,7 +34,7 @@ impl Checker<'_> {
             (Verb::Judge { .. }, Some(label)) => Some(self.bind(label, Type::Verdict)),
             _ => None,
         };
-        let expect = step.expect.iter().map(|check| self.text_check(check)).collect();
+        let expect = step.expect.iter().filter_map(|check| self.text_check(check)).collect();
         let (stop_on_fail, timeout_s, origin) = (step.stop_on_fail, step.timeout_s, Origin::at(step.span));
         Some(Step { verb, label, reply, when, expect, stop_on_fail, timeout_s, origin })
     }

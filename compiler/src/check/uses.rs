@@ -1,9 +1,8 @@
 //! What definitions are given.
 
 use aigo_ir::diagnostic;
-use aigo_ir::expr::{Expr, Kind, Operator};
-use aigo_ir::expr_parse;
-use aigo_ir::span::Spanned;
+use aigo_ir::expr::{Expr, Kind};
+use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::template;
 use aigo_ir::ty::Type;
 use aigo_ir::typing;
@@ -12,8 +11,8 @@ use aigo_ir::value::Value;
 use super::Checker;
 use crate::ast::{self, Argument, Leaf, Tree};
 use crate::catalog;
-use crate::define::Parameter;
-use crate::typed::Binding;
+use crate::define::{self, Parameter};
+use crate::typed::{Binding, Scorer};
 
 impl Checker<'_> {
     /// What each parameter is bound to.
@@ -105,58 +104,26 @@ impl Checker<'_> {
     }
 
     fn template_as_expression(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
-        let mut parts: Vec<Expr> = Vec::new();
-        let (mut rest, mut at) = (leaf.text.as_str(), 0);
-        while let Some(open) = rest.find("{{") {
-            let before = rest.get(..open)?;
-            let close = rest.find("}}")?;
-            let inner = rest.get(open + 2..close)?;
-            if !before.is_empty() {
-                parts.push(Expr::literal(before));
+        let unreadable = match template::as_expression(&leaf.text) {
+            Ok(Some(expr)) => {
+                let mut errors = Vec::new();
+                let ty = typing::check(&expr, &self.names, &mut errors);
+                self.report(leaf, &catalog::BAD_TEMPLATE, errors);
+                return Some((self.renamed(&expr), ty));
             }
-            match expr_parse::parse(inner) {
-                Ok(expr) => parts.push(expr),
-                Err(error) => {
-                    let range = error.range.start + at + open + 2..error.range.end + at + open + 2;
-                    let message = format!("the template cannot be read: {}", error.message);
-                    let place = leaf.locate(self.sources, range);
-                    self.found.push(catalog::BAD_TEMPLATE.at(place, message).maybe_help(error.help));
-                    return None;
-                }
+            Ok(None) => {
+                let message = "statements cannot stand in what a definition is given: only text and `{{ … }}`";
+                let help = "compute it before: `- set: {name: …}`, and give `{{ name }}`";
+                catalog::BAD_TEMPLATE.at(leaf.span, message).help(help)
             }
-            at += close + 2;
-            rest = rest.get(close + 2..)?;
-        }
-        if !rest.is_empty() {
-            parts.push(Expr::literal(rest));
-        }
-        let joined =
-            parts.into_iter().reduce(|a, b| Expr::new(Kind::Arithmetic(Operator::Concat, Box::new(a), Box::new(b))))?;
-        let mut errors = Vec::new();
-        let ty = typing::check(&joined, &self.names, &mut errors);
-        self.report(leaf, errors);
-        Some((self.renamed(joined), ty))
-    }
-
-    /// Reports a name that no definition has.
-    pub(super) fn unknown_definition<'n>(
-        &mut self,
-        name: &Spanned<String>,
-        kind: &str,
-        known: impl Iterator<Item = &'n String>,
-    ) {
-        if self.scope.damaged {
-            return;
-        }
-        let known: Vec<&str> = known.map(String::as_str).collect();
-        let mut found = catalog::UNKNOWN_DEFINITION
-            .at(name.span, format!("there is no {kind} `{}`: no definition has that name", name.value));
-        found = match diagnostic::nearest(&name.value, known.iter().copied()) {
-            Some(near) => found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), name.span, near),
-            None if known.is_empty() => found.help("define it under `define`, or import the file that does"),
-            None => found.maybe_help(diagnostic::suggest(&name.value, known)),
+            Err(error) => {
+                let at = leaf.locate(self.sources, error.range);
+                let message = format!("the template cannot be read: {}", error.message);
+                catalog::BAD_TEMPLATE.at(at, message).maybe_help(error.help)
+            }
         };
-        self.found.push(found);
+        self.found.push(unreadable);
+        None
     }
 
     /// The text of a persona: a name of one that is defined stands for its text.
@@ -199,10 +166,33 @@ impl Checker<'_> {
     pub(super) fn used(&mut self, used: &ast::Use) -> Option<crate::typed::Verb> {
         let scope = self.scope;
         let Some(defined) = scope.solvers.get(&used.name.value) else {
-            self.unknown_definition(&used.name, "list of steps", scope.solvers.keys());
+            let known = scope.solvers.keys().map(String::as_str);
+            self.found.extend(define::unknown(&used.name, "list of steps", known, scope));
             return None;
         };
         let arguments = self.arguments(&used.name, &defined.params, &used.with);
         Some(crate::typed::Verb::Use { arguments, steps: std::sync::Arc::clone(&defined.steps) })
+    }
+
+    /// A scorer that a definition is: typed where it is written, with what is given here.
+    pub(super) fn used_scorer(&mut self, scorer: &ast::Scorer, used: &ast::Use) -> Option<Scorer> {
+        let defined = self.scope.scorers.get(&used.name.value)?;
+        let mut given = self.arguments(&used.name, &defined.params, &used.with);
+        let when = scorer.when.as_ref().and_then(|leaf| self.applies(leaf));
+        let typed = defined.scorer.clone();
+        given.extend(typed.given);
+        Some(Scorer {
+            name: scorer.name.value.as_str().into(),
+            pass: self.pass(scorer, typed.method.scale()),
+            over: scorer.over.as_ref().map(|over| over.value),
+            at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
+            runs: scorer.runs.as_ref().map(|runs| runs.value),
+            confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            when: when.or(typed.when),
+            tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
+            given,
+            origin: Origin::at(scorer.span),
+            method: typed.method,
+        })
     }
 }

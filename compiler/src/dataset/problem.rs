@@ -138,13 +138,15 @@ const MOST_REPORTED: usize = 20;
 /// The findings of one source: the first twenty in full, the rest counted.
 pub(super) struct Findings {
     span: Span,
+    /// What was said of the task itself.
+    of_task: Vec<(&'static str, Span)>,
     reported: usize,
     more: usize,
 }
 
 impl Findings {
     pub(super) const fn new(span: Span) -> Self {
-        Self { span, reported: 0, more: 0 }
+        Self { span, of_task: Vec::new(), reported: 0, more: 0 }
     }
 
     pub(super) const fn any(&self) -> bool {
@@ -152,15 +154,17 @@ impl Findings {
     }
 
     pub(super) fn push(&mut self, problem: Problem, sources: &mut SourceMap, found: &mut diagnostic::Diagnostics) {
-        // One place for all rows: it is said of the first.
-        if problem.there.is_none() && self.reported > 0 && problem.span == self.span {
+        // One place for many rows: it is said of the first.
+        let known = problem.there.is_none() && self.of_task.contains(&(problem.row.code, problem.span));
+        if known || (self.reported >= MOST_REPORTED && !problem.fatal) {
             self.more += 1;
-        } else if self.reported < MOST_REPORTED || problem.fatal {
-            self.reported += 1;
-            found.push(problem.diagnostic(sources));
-        } else {
-            self.more += 1;
+            return;
         }
+        if problem.there.is_none() {
+            self.of_task.push((problem.row.code, problem.span));
+        }
+        self.reported += 1;
+        found.push(problem.diagnostic(sources));
     }
 
     pub(super) fn finish(self, found: &mut diagnostic::Diagnostics) {

@@ -264,9 +264,7 @@ fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, f
     let Some((filter, leaf)) = &source.filter else { return false };
     group.finish(&source.declared, sources, &mut BTreeMap::new());
     let mut names = Names::default();
-    for field in group.fields() {
-        names.insert(field.name.clone(), field.ty.clone());
-    }
+    names.extend_new(group.fields().iter().map(|field| (field.name.clone(), field.ty.clone())));
     let mut errors = Vec::new();
     typing::check_condition(filter, &names, &mut errors);
     let wrong = !errors.is_empty();
@@ -274,7 +272,8 @@ fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, f
         let row = match error.mistake {
             Mistake::Unknown => &catalog::UNKNOWN_NAME,
             Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
-            Mistake::Type => &catalog::WRONG_TYPE,
+            Mistake::Syntax => &catalog::BAD_EXPRESSION,
+            Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
         };
         let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
         let lacking = lacking.and_then(|name| Some((name, group.lacking(name)?)));

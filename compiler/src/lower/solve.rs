@@ -221,17 +221,17 @@ impl Lower<'_> {
             self.bind(score::TURN, Type::Int, Expr::name("turn"), &format!("{path}/turn"), origin);
         }
         let flow = std::mem::take(&mut self.flow);
-        let mut scoring = score::Lower { flow, name: name.clone(), origin };
-        scoring.judge_at(judge, judge.per_turn, &format!("{path}/"));
+        let mut scoring = score::Lower::of_checkpoint(flow, name.clone(), &judge.scale, path, origin);
+        let verdict = scoring.judge(judge, judge.per_turn);
         self.flow = scoring.flow;
         let unit = Unit::Turn(Expr::name("turn"));
-        let score = Node::Score { scorer: name.clone(), unit, from: score::VERDICT.into() };
+        let score = Node::Score { scorer: name.clone(), unit, from: verdict.clone() };
         self.flow.add(score, &format!("{path}/score"), origin);
         if let Some(slot) = &step.reply {
-            self.bind(slot, Type::Verdict, Expr::name(score::VERDICT), &format!("{path}/as"), origin);
+            self.bind(slot, Type::Verdict, Expr::name(&verdict), &format!("{path}/as"), origin);
         }
         if step.stop_on_fail {
-            let failed = Expr::compare(Comparison::Equal, Expr::path(score::VERDICT, "pass"), Expr::literal(false));
+            let failed = Expr::compare(Comparison::Equal, Expr::path(&verdict, "pass"), Expr::literal(false));
             self.aside(failed, &format!("{path}/failed"), origin, |lower| {
                 lower.exit(Ending::Condition, &format!("{path}/exit_failed"), origin);
             });
@@ -333,10 +333,9 @@ impl Lower<'_> {
 
     fn check(&mut self, check: &Check, author: &str, text: Expr, path: &str) {
         let into = self.flow.builder.slot(EXPECTED, Type::Verdict);
-        let (kind, negated) = check.kind;
-        let wanted = check.wanted.clone();
+        let (test, negated) = (check.test.clone(), check.negated);
         let (author, turn) = (author.into(), Expr::name("turn"));
-        let node = Node::Check { kind, negated, wanted, text, author, turn, into: into.clone() };
+        let node = Node::Check { test, negated, text, author, turn, into: into.clone() };
         self.flow.add(node, path, check.origin);
         let unit = Unit::Turn(Expr::name("turn"));
         self.flow.add(

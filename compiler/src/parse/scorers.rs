@@ -1,36 +1,34 @@
-//! Checks, scorers and gates.
+//! Scorers and gates.
 
-use aigo_ir::check::CheckKind;
+mod checks;
+mod graphs;
+mod judges;
+
+use aigo_ir::gate::Decide;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Spanned;
 use aigo_ir::value::Value;
-use aigo_ir::verdict::{EvidenceRule, Scale};
-use aigo_source::{Kind as NodeKind, NodeRef};
+use aigo_source::NodeRef;
 
 use super::{Fields, Reader};
-use crate::ast::{Check, Gate, Judge, Method, Scorer, Turns};
+use crate::ast::{Gate, Method, Scorer};
 use crate::catalog;
 use crate::shape;
 
-impl Reader<'_> {
-    pub(super) fn check(&mut self, node: NodeRef<'_>) -> Option<Check> {
-        let fields = self.map(node, &shape::CHECK)?;
-        let (verb, value) = self.verb(&fields)?;
-        let kind = CheckKind::parse(verb.value)?;
-        let wanted = self.leaf(value, verb.value)?;
-        let who = fields.get("who").and_then(|node| self.name(node, "who"));
-        let words = [("every", Turns::Every), ("any", Turns::Any), ("first", Turns::First), ("last", Turns::Last)];
-        let turns = fields.get("turns").and_then(|node| self.one_of(node, "turns", &words)).unwrap_or(Turns::Every);
-        Some(Check { kind, wanted, who, turns, span: verb.span })
-    }
+/// The most draws of a judge.
+const MOST_RUNS: u32 = 25;
 
+impl Reader<'_> {
     pub(super) fn scorers(&mut self, node: NodeRef<'_>) -> Vec<Scorer> {
         self.items(node, "scorers", "scorers").into_iter().filter_map(|item| self.scorer(item)).collect()
     }
 
-    pub(super) fn scorer(&mut self, node: NodeRef<'_>) -> Option<Scorer> {
+    /// A scorer, also of a definition.
+    pub(crate) fn scorer(&mut self, node: NodeRef<'_>) -> Option<Scorer> {
         let fields = self.map(node, &shape::SCORER)?;
-        let name = self.required(&fields, "name").and_then(|node| self.name(node, "name"));
+        let uses = fields.get("use").is_some();
+        let name = if uses { fields.get("name") } else { self.required(&fields, "name") };
+        let name = name.and_then(|node| self.name(node, "name"));
         self.scorer_of(&fields, name)
     }
 
@@ -41,99 +39,117 @@ impl Reader<'_> {
     }
 
     fn scorer_of(&mut self, fields: &Fields<'_>, name: Option<Spanned<String>>) -> Option<Scorer> {
+        let uses = fields.get("use").is_some();
         let (verb, value) = self.verb(fields)?;
-        let reducers = Reducer::ALL.map(|reducer| (reducer.word(), reducer));
-        let over = fields.get("over").and_then(|node| self.one_of(node, "over", &reducers));
-        let pass = fields.get("pass").and_then(|node| match node.value() {
-            Some(Value::Bool(b)) => Some(f64::from(u8::from(b))),
-            _ => self.number(node, "pass"),
+        let over = fields.get("over").and_then(|node| {
+            let reducers = Reducer::ALL.map(|reducer| (reducer.word(), reducer));
+            self.one_of(node, "over", &reducers).map(|over| Spanned::new(over, fields.key_span("over")))
         });
+        let pass = fields.get("pass").and_then(|node| self.pass(node));
+        let at = fields.get("at").and_then(|node| self.name(node, "at"));
+        let runs = fields.get("runs").and_then(|node| self.draws(node, "runs"));
+        let confirm = fields.get("confirm").and_then(|node| self.confirm(node));
+        let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
+        let tags = fields.get("tags").map(|node| self.words(node, "tags", "tags")).unwrap_or_default();
         let method = match verb.value {
-            "check" => self.check(value).map(Method::Check),
-            _ => self.judge(value).map(|judge| Method::Judge(Box::new(judge))),
+            "check" => self.check(value).map(|check| Method::Check(Box::new(check))),
+            "judge" => self.judge(value).map(|judge| Method::Judge(Box::new(judge))),
+            "graph" => self.graph(value).map(|graph| Method::Graph(Box::new(graph))),
+            _ => self.usage(value, fields).map(Method::Use),
         };
-        let scorer = Scorer { name: name?, method: method?, pass, over, span: verb.span };
-        let has_turns = match &scorer.method {
-            Method::Check(check) => matches!(check.turns, Turns::Every),
-            Method::Judge(judge) => judge.per_turn,
+        if !uses && fields.get("with").is_some() {
+            let message = "`with` gives parameters to what `use` names, and this scorer uses nothing";
+            self.report(
+                catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it, or write `use: NAME`"),
+            );
+        }
+        let name = match (&name, &method) {
+            (None, Some(Method::Use(used))) => Some(used.name.clone()),
+            _ => name,
         };
-        if over.is_some() && !has_turns {
-            let message = "`over` joins the values of turns, and this scorer has one value per conversation";
-            self.report(catalog::BAD_VALUE.at(fields.key_span("over"), message).help("remove it, or score each turn"));
-        }
-        if let (Some(pass), Method::Judge(judge)) = (scorer.pass, &scorer.method) {
-            let (worst, best) = judge.scale.ends();
-            if !(worst..=best).contains(&pass) {
-                let message = format!("`pass` is {pass}, outside the scale {}", judge.scale);
-                self.report(catalog::BAD_VALUE.at(fields.key_span("pass"), message));
-            }
-        }
+        let scorer = Scorer {
+            name: name?,
+            method: method?,
+            pass,
+            over,
+            at,
+            runs,
+            confirm,
+            when,
+            tags,
+            used: None,
+            span: verb.span,
+        };
+        self.needless(fields, &scorer);
         Some(scorer)
     }
 
-    pub(super) fn judge(&mut self, node: NodeRef<'_>) -> Option<Judge> {
-        let fields = self.map(node, &shape::JUDGE)?;
-        let rubric = self.required(&fields, "rubric").and_then(|node| self.leaf(node, "rubric"));
-        let scale = fields.get("scale").map_or(Some(Scale::Range(1, 5)), |node| self.scale(node));
-        let per = [("turn", true), ("conversation", false)];
-        let per_turn = fields.get("per").and_then(|node| self.one_of(node, "per", &per)).unwrap_or(false);
-        let window = fields.get("window").and_then(|node| self.count(node, "window", 0..=10_000));
-        let model = fields.get("model").and_then(|node| self.name(node, "model"));
-        let rules = EvidenceRule::ALL.map(|rule| (rule.word(), rule));
-        let evidence = fields.get("evidence").and_then(|node| self.one_of(node, "evidence", &rules));
-        let anchors = match (fields.get("anchors"), &scale) {
-            (Some(node), Some(scale)) => self.anchors(node, scale),
-            _ => Vec::new(),
+    /// Keys that would promise what never comes.
+    fn needless(&mut self, fields: &Fields<'_>, scorer: &Scorer) {
+        if matches!(scorer.method, Method::Use(_)) {
+            return;
+        }
+        let is_graph = matches!(scorer.method, Method::Graph(_));
+        if let Some(over) = scorer.over.as_ref().filter(|_| !scorer.method.has_turns() && !is_graph) {
+            let message = "`over` joins the values of turns, and this scorer has one value per conversation";
+            self.report(catalog::BAD_VALUE.at(over.span, message).help("remove it, or score each turn"));
+        }
+        if matches!(scorer.method, Method::Judge(_)) {
+            return;
+        }
+        for (key, there) in [("runs", scorer.runs.is_some()), ("confirm", scorer.confirm.is_some())] {
+            if there {
+                let (message, help) = if is_graph {
+                    (format!("`{key}` asks one judge again, and a graph has several"), "remove it")
+                } else {
+                    (format!("`{key}` asks a judge again, and a check gives the same each time"), "remove it")
+                };
+                self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help(help));
+            }
+        }
+    }
+
+    /// A number, `true`, `false` or a label; whether it is on the scale is looked at where the scale is known.
+    fn pass(&mut self, node: NodeRef<'_>) -> Option<Spanned<Value>> {
+        let value = match node.value() {
+            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => Some(value),
+            _ => node.as_str().map(Value::str),
         };
-        let evidence = evidence.unwrap_or(EvidenceRule::Commission);
-        Some(Judge { rubric: rubric?, scale: scale?, anchors, per_turn, window, model, evidence })
+        if value.is_none() {
+            self.wrong_kind(node, "`pass`", "a number, `true` or a label of the scale");
+        }
+        value.map(|value| Spanned::new(value, node.site()))
     }
 
-    fn scale(&mut self, node: NodeRef<'_>) -> Option<Scale> {
-        if matches!(node.kind(), NodeKind::Map(_)) {
-            let fields = self.map(node, &shape::LABELS)?;
-            let labels = self.required(&fields, "labels")?;
-            let mut pairs = Vec::new();
-            for entry in labels.entries() {
-                let worth = self.number(entry.value, entry.key.value)?;
-                pairs.push((entry.key.value.into(), worth));
-            }
-            if pairs.len() < 2 {
-                self.report(
-                    catalog::BAD_VALUE.at(labels.site(), "a scale of labels needs two or more, each worth a number"),
-                );
-                return None;
-            }
-            return Some(Scale::Labels(pairs));
-        }
-        let text = node.scalar_text().unwrap_or_default();
-        let scale = Scale::parse(text);
-        if scale.is_none() {
-            let message = format!(
-                "`scale` is `{text}`, and must be `boolean`, `1..5`, `0..1` or `{{labels: {{good: 1, bad: 0}}}}`"
-            );
-            self.report(catalog::BAD_VALUE.at(node.site(), message));
-        }
-        scale
+    fn draws(&mut self, node: NodeRef<'_>, what: &str) -> Option<Spanned<u32>> {
+        self.count(node, what, 2..=MOST_RUNS).map(|n| Spanned::new(n, node.site()))
     }
 
-    fn anchors(&mut self, node: NodeRef<'_>, scale: &Scale) -> Vec<(String, String)> {
-        if !matches!(node.kind(), NodeKind::Map(_)) {
-            self.wrong_kind(node, "`anchors`", "a map of values of the scale to what they mean");
+    fn confirm(&mut self, node: NodeRef<'_>) -> Option<Spanned<u32>> {
+        let confirm = self.count(node, "confirm", 3..=MOST_RUNS)?;
+        if confirm % 2 == 0 {
+            let message = format!("`confirm` is {confirm}, of which two halves can disagree");
+            let help = format!("write an odd number: `confirm: {}`", confirm + 1);
+            self.report(catalog::BAD_VALUE.at(node.site(), message).help(help));
+            return None;
         }
-        let mut anchors = Vec::new();
-        for entry in node.entries() {
-            let value = entry.key_node.value().unwrap_or_default();
-            let on_scale = scale.number(&value).is_some() || scale.number(&Value::str(entry.key.value)).is_some();
-            if !on_scale {
-                let message = format!("`{}` is not on the scale {scale}", entry.key.value);
-                self.report(catalog::BAD_VALUE.at(entry.key.span, message));
+        Some(Spanned::new(confirm, node.site()))
+    }
+
+    /// A list of words, or one.
+    pub(super) fn words(&mut self, node: NodeRef<'_>, what: &str, of: &str) -> Vec<Spanned<String>> {
+        let items = if node.as_str().is_some() { vec![node] } else { self.items(node, what, of) };
+        let mut words: Vec<Spanned<String>> = Vec::new();
+        for item in items {
+            let Some(word) = self.text(item, what) else { continue };
+            if let Some(first) = words.iter().find(|known| known.value == word.value) {
+                let message = format!("`{}` stands in `{what}` twice", word.value);
+                self.report(catalog::NAME_TWICE.at(word.span, message).related(first.span, "the first"));
+                continue;
             }
-            if let Some(text) = self.text(entry.value, "an anchor") {
-                anchors.push((entry.key.value.to_owned(), text.value));
-            }
+            words.push(word);
         }
-        anchors
+        words
     }
 
     pub(super) fn gates(&mut self, node: NodeRef<'_>) -> Vec<Gate> {
@@ -142,7 +158,8 @@ impl Reader<'_> {
 
     fn gate(&mut self, node: NodeRef<'_>) -> Option<Gate> {
         if node.as_str().is_some() {
-            return Some(Gate { text: self.leaf(node, "gate")?, min_n: None, max_missing: None });
+            let text = self.leaf(node, "gate")?;
+            return Some(Gate { text, min_n: None, max_missing: None, decide: Decide::Point });
         }
         let fields = self.map(node, &shape::GATE)?;
         let text = self.required(&fields, "gate").and_then(|node| self.leaf(node, "gate"));
@@ -157,6 +174,8 @@ impl Reader<'_> {
             }
             Some(share)
         });
-        Some(Gate { text: text?, min_n, max_missing })
+        let words = Decide::ALL.map(|decide| (decide.word(), decide));
+        let decide = fields.get("decide").and_then(|node| self.one_of(node, "decide", &words)).unwrap_or_default();
+        Some(Gate { text: text?, min_n, max_missing, decide })
     }
 }

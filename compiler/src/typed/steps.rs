@@ -9,7 +9,7 @@ use aigo_ir::ty::Type;
 
 use super::{Check, Judge};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) verb: Verb,
     pub(crate) label: Option<Arc<str>>,
@@ -22,7 +22,7 @@ pub(crate) struct Step {
     pub(crate) origin: Origin,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Verb {
     System(Said),
     Say { author: &'static str, said: Said },
@@ -76,20 +76,20 @@ impl Verb {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Said {
     One(Template),
     AnyOf(Vec<(Template, u32)>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Lines {
     Texts(Vec<Template>),
     /// A list of texts.
     Expression(Expr),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Simulate {
     pub(crate) goal: Template,
     pub(crate) persona: Option<Persona>,
@@ -101,7 +101,7 @@ pub(crate) struct Simulate {
     pub(crate) min_turns: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Persona {
     /// A text.
     Text(Template),

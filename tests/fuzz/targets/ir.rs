@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use aigo_ir::{expr_parse, print, read, template, ty, verify};
+use aigo_ir::{expr_parse, print, read, ty, verify};
 use aigo_machine::{Answer, Linked, Sample, Trial};
 use libfuzzer_sys::fuzz_target;
 
@@ -14,7 +14,6 @@ fuzz_target!(|data: &[u8]| {
         let printed = expr.to_string();
         assert_eq!(expr_parse::parse(&printed).as_ref(), Ok(&expr), "{printed}");
     }
-    let _ = template::analyse(text);
     let _ = ty::Type::parse(text);
     let compiled = aigo_compiler::compile("task.yaml", data, &aigo_compiler::NoSources);
     for diagnostic in &compiled.diagnostics {

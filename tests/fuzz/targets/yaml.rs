@@ -1,16 +1,26 @@
-//! Any bytes: read as YAML and walked, each scalar located, and read as JSON Lines. Nothing may panic, hang or disagree
+//! Any bytes: read as YAML and walked, each scalar located, and read as rows of
+//! every format and as conversations. Nothing may panic, hang or disagree
 //! with the file.
 #![no_main]
 
+use aigo_ir::message::Conversation;
 use aigo_ir::span::FileId;
-use aigo_source::{Kind, NodeRef, Style, decode, jsonl, parse};
+use aigo_source::transcript::conversations;
+use aigo_source::{Format, Kind, NodeRef, Style, Take, decode, parse, rows};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for row in jsonl(bytes) {
-        match row {
-            Ok(row) => assert!(row.value.as_map().is_some()),
-            Err(error) => assert!(error.line > 0 && error.column > 0 && !error.message.is_empty()),
+    for (_, format) in Format::WORDS {
+        for row in rows(format, bytes, &[], Take::Rows) {
+            match row {
+                Ok(row) => assert!(row.value.as_map().is_some()),
+                Err(error) => assert!(error.line > 0 && error.column > 0 && !error.message.is_empty()),
+            }
+        }
+        let rows = rows(format, bytes, &[], Take::Records);
+        for found in conversations(rows, |error| error).flatten() {
+            let record = found.conversation.record();
+            assert_eq!(Conversation::of_record(&record).as_ref(), Some(&found.conversation));
         }
     }
     let text = match decode(bytes, FileId(0)) {

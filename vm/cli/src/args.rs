@@ -16,6 +16,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Find the mistakes in tasks, without making a call
     Check(CheckArgs),
+    /// Say what a code of a finding means, with an example
+    Explain(ExplainArgs),
     /// Print the program that a task is compiled to
     Compile(CompileArgs),
     /// Run a task and report its scores
@@ -28,28 +30,75 @@ pub(crate) enum Command {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CheckArgs {
-    /// Tasks: files, or folders with a `task.yaml`
-    #[arg(required = true)]
-    pub(crate) tasks: Vec<PathBuf>,
+    /// Files, folders (all tasks below them) and patterns such as `tasks/**/*.yaml`; the current folder unless said
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Check the text on standard input, as if it stood at `--path`: for editors
+    #[arg(long, requires = "path", conflicts_with_all = ["paths", "select"])]
+    pub(crate) stdin: bool,
+    /// Where the text of `--stdin` would stand; there need not be such a file
+    #[arg(long, value_name = "PATH", requires = "stdin")]
+    pub(crate) path: Option<PathBuf>,
+    /// Only the tasks whose tags, name or file match: `p0 and not slow`
+    #[arg(short = 'k', value_name = "EXPR")]
+    pub(crate) select: Option<String>,
     /// How findings are shown
-    #[arg(long, value_enum, default_value_t = Findings::Full)]
+    #[arg(long, value_enum, default_value_t = Findings::Text)]
     pub(crate) format: Findings,
     /// Exit with 3 also for warnings: `--deny warnings`
     #[arg(long, value_name = "WHAT")]
     pub(crate) deny: Option<Deny>,
+    /// Whether findings are coloured; `auto` looks at the terminal, `NO_COLOR` and `CLICOLOR_FORCE`
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    /// How many threads check; as many as there are cores unless said
+    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Findings {
-    /// With the text around them
-    Full,
+    /// For people: with the text around them
+    #[value(alias = "full")]
+    Text,
     /// `path:line:column: error[E0301]: message`
     Concise,
+    /// One JSON object
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Commands of GitHub's workflows
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Deny {
     Warnings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExplainArgs {
+    /// Codes, such as E0302; all are listed unless one is named
+    #[arg(value_name = "CODE")]
+    pub(crate) codes: Vec<String>,
+    /// How pages are shown
+    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    pub(crate) format: PageFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PageFormat {
+    /// Markdown, as it was written
+    Md,
+    /// For terminals
+    Text,
 }
 
 #[derive(Debug, ClapArgs)]

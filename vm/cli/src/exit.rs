@@ -2,7 +2,7 @@
 
 /// Everything asked for holds.
 pub(crate) const PASSED: u8 = 0;
-/// Wrong usage, or nothing matched.
+/// Wrong usage, nothing matched, or something could not be found, read or written.
 pub(crate) const USAGE: u8 = 2;
 /// The task has errors, also denied warnings and keys that are not set.
 pub(crate) const TASK: u8 = 3;

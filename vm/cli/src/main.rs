@@ -1,12 +1,23 @@
 //! `aigo`: what was typed ([`args`]) to what is done, one file per command ([`command`]), and the exit code ([`exit`]).
 
 mod args;
+mod catalog;
+mod collect;
 mod command;
 mod exit;
+mod find;
+mod finding;
+mod glob;
+mod markdown;
 mod out;
-mod render;
+mod parallel;
+mod peek;
+mod read;
 mod runs;
+mod select;
+mod show;
 mod task;
+mod terminal;
 mod world;
 
 use std::process::ExitCode;
@@ -15,7 +26,8 @@ use clap::Parser as _;
 
 use crate::args::{Args, Command};
 
-/// Templates and expressions are parsed by recursion; this is far more than their limits let them use.
+/// Templates and expressions are parsed by recursion; this is far more than their limits let them use. Each thread that
+/// compiles has as much.
 const STACK: usize = 64 << 20;
 
 fn main() -> ExitCode {
@@ -46,6 +58,7 @@ fn main() -> ExitCode {
 fn dispatch(args: Args) -> u8 {
     match args.command {
         Command::Check(args) => command::check::check(&args),
+        Command::Explain(args) => command::explain::explain(&args),
         Command::Compile(args) => command::compile::compile(&args),
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),

@@ -1,7 +1,7 @@
 //! The only place that prints. A closed pipe ends silently.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only place that prints")]
 
-use std::io::Write as _;
+use std::io::{self, BufWriter, StdoutLock, Write as _};
 
 use aigo_ir::text::printable;
 
@@ -13,13 +13,39 @@ pub(crate) fn line(text: &str) {
 
 /// To standard output. Nothing that others wrote reaches a terminal as more than letters.
 pub(crate) fn text(text: &str) {
-    coloured(&printable(text));
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
 }
 
-/// To standard output, as it is: of what was made safe before it was coloured.
-pub(crate) fn coloured(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+/// Standard output for much text, which was made safe before it was coloured. When its reader has gone away, nothing more
+/// is written, and that is no error.
+pub(crate) struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    failed: Option<io::Error>,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { out: BufWriter::with_capacity(64 << 10, std::io::stdout().lock()), failed: None }
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(text.as_bytes()).err();
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.out.flush().err();
+        }
+    }
+
+    /// What went wrong, but for a reader who has gone away.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let failed = self.failed.as_ref().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        failed.map(ToString::to_string)
+    }
 }
 
 /// To standard error: what is not the result.

@@ -1,15 +1,15 @@
-//! Loading and compiling a task, its findings printed.
+//! Loading and compiling a task that is about to be used, its findings told.
 
 use std::path::{Path, PathBuf};
 
-use aigo_compiler::{Compiled, Dataset};
-use aigo_ir::diagnostic::Severity;
+use aigo_compiler::{Compiled, Dataset, Session};
 use aigo_ir::program::Program;
-use aigo_ir::span::SourceMap;
+use aigo_ir::span::{SourceMap, Span};
+use aigo_source::MAX_FILE_BYTES;
 
-use crate::args::Findings;
+use crate::read::{self, Unread};
 use crate::world::Folder;
-use crate::{exit, out, render};
+use crate::{exit, out, show};
 
 /// A task without errors.
 pub(crate) struct Task {
@@ -23,52 +23,61 @@ pub(crate) struct Task {
 }
 
 /// The task's file: the path itself, or `task.yaml` in the folder.
-pub(crate) fn file(path: &Path) -> PathBuf {
+fn file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("task.yaml") } else { path.to_owned() }
 }
 
-fn folder(file: &Path) -> PathBuf {
+/// The folder that a task's files are relative to.
+pub(crate) fn folder(file: &Path) -> PathBuf {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     }
 }
 
-/// Reads and compiles a file. A file that cannot be read is told, and gives the exit code.
-pub(crate) fn compile(path: &Path) -> Result<(PathBuf, Compiled), u8> {
-    let path = file(path);
-    let bytes = std::fs::read(&path).map_err(|error| {
-        out::error(&format!("{}: {error}", path.display()));
-        exit::USAGE
-    })?;
-    let world = Folder::new(&folder(&path));
-    let compiled = aigo_compiler::compile(&path.display().to_string(), &bytes, &world);
-    Ok((path, compiled))
+/// Compiles what was read of a file. A refusal is one line for people.
+pub(crate) fn compile(
+    session: &Session,
+    path: &Path,
+    read: Result<Vec<u8>, Unread>,
+    world: &Folder,
+) -> Result<Compiled, String> {
+    let name = path.display().to_string();
+    match read {
+        Ok(bytes) => Ok(aigo_compiler::compile_in(session, &name, &bytes, world)),
+        Err(Unread::TooLarge) => Ok(too_large(&name)),
+        Err(Unread::Refused(why)) => Err(why),
+    }
 }
 
-/// Findings as text. Gives the number of errors and warnings.
-pub(crate) fn show(compiled: &Compiled, format: Findings, colour: bool) -> (String, usize, usize) {
-    let (mut text, mut errors, mut warnings) = (String::new(), 0, 0);
-    for diagnostic in &compiled.diagnostics {
-        match diagnostic.row.severity {
-            Severity::Error => errors += 1,
-            Severity::Warning => warnings += 1,
-        }
-        match format {
-            Findings::Concise => text.push_str(&(diagnostic.concise(&compiled.sources) + "\n")),
-            Findings::Full => text.push_str(&(render::full(diagnostic, &compiled.sources, colour) + "\n")),
-        }
-    }
-    (text, errors, warnings)
+/// What is found of a file that is larger than is read: nothing of it is in memory.
+fn too_large(name: &str) -> Compiled {
+    let mut sources = SourceMap::default();
+    let file = sources.add(name, "");
+    let message = format!("this file has more than {MAX_FILE_BYTES} bytes, which are the most that are read");
+    let help = "move data to a file of its own, such as JSON Lines, which is read row by row";
+    let found = aigo_source::catalog::FILE_TOO_LARGE.at(Span::new(file, 0, 0), message).help(help);
+    Compiled { program: None, suites: Vec::new(), diagnostics: vec![found], omitted: 0, sources, is_library: false }
 }
 
 /// Loads a task that is about to be used. Findings go to standard error; where there is an error, its exit code is given.
 pub(crate) fn load(path: &Path) -> Result<Task, u8> {
-    let (path, compiled) = compile(path)?;
-    let (text, ..) = show(&compiled, Findings::Full, false);
+    let path = file(path);
+    let root = folder(&path);
+    let compiled = compile(&Session::default(), &path, read::file(&path, MAX_FILE_BYTES), &Folder::new(&root));
+    let compiled = compiled.map_err(|why| {
+        out::error(&why);
+        exit::USAGE
+    })?;
+    let name = path.display().to_string();
+    let text = show::plain(&name, &compiled.diagnostics, &compiled.sources);
     if !text.is_empty() {
         out::note(text.trim_end());
     }
+    if compiled.is_library {
+        out::error(&format!("{name} only defines what tasks import: there is nothing in it to run"));
+        return Err(exit::USAGE);
+    }
     let Some((program, dataset)) = compiled.program else { return Err(exit::TASK) };
-    Ok(Task { root: folder(&path), path, program, dataset, sources: compiled.sources })
+    Ok(Task { root, path, program, dataset, sources: compiled.sources })
 }

@@ -7,17 +7,26 @@ use std::path::{Component, Path, PathBuf};
 
 use aigo_compiler::Sources;
 
+use crate::read;
+
 /// How many files and folders a pattern may look at.
 const MOST_ENTRIES: usize = 100_000;
 
 /// Files under one folder.
 pub(crate) struct Folder {
     root: PathBuf,
+    /// Whether unset variables are told while the task is checked. A run tells them by itself, as errors.
+    tells_unset: bool,
 }
 
 impl Folder {
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), tells_unset: false }
+    }
+
+    /// A folder whose environment is looked at.
+    pub(crate) fn with_environment(root: &Path) -> Self {
+        Self { root: root.to_owned(), tells_unset: true }
     }
 }
 
@@ -33,6 +42,10 @@ impl Sources for Folder {
 
     fn name(&self, path: &str) -> String {
         self.root.strip_prefix(".").unwrap_or(&self.root).join(path).display().to_string()
+    }
+
+    fn env_is_set(&self, name: &str) -> bool {
+        !self.tells_unset || secrets(&self.root)(name).is_some_and(|value| !value.is_empty())
     }
 
     fn list(&self, pattern: &str) -> io::Result<Vec<String>> {
@@ -97,11 +110,18 @@ impl Folder {
     }
 }
 
-/// Secrets: the environment, then the file `.env` in the task's folder.
+/// More than this is no list of secrets.
+const MOST_SECRETS: usize = 1 << 20;
+
+/// Secrets: the environment, then the file `.env` in the task's folder, which is read when a name is not in the environment.
 pub(crate) fn secrets(root: &Path) -> impl Fn(&str) -> Option<String> {
-    let text = std::fs::read_to_string(root.join(".env")).unwrap_or_default();
-    let file: BTreeMap<String, String> = text.lines().filter_map(assignment).collect();
-    move |name| std::env::var(name).ok().or_else(|| file.get(name).cloned())
+    let path = root.join(".env");
+    move |name| std::env::var(name).ok().or_else(|| assignments(&path).remove(name))
+}
+
+fn assignments(path: &Path) -> BTreeMap<String, String> {
+    let bytes = read::file(path, MOST_SECRETS).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().filter_map(assignment).collect()
 }
 
 /// `NAME=value`, `export NAME="value"`; comments and other lines say nothing.

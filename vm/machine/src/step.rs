@@ -1,5 +1,7 @@
 //! `step`: one function from (program, sample, lane, event) to (lane, effects), a table over the kinds of nodes.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,7 +10,7 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::message::{Message, MessageKind, label};
+use aigo_ir::message::{Message, MessageKind};
 use aigo_ir::node::{Bound, Jump, Node, Port, Said, Unit};
 use aigo_ir::program::{Player, Scorer, ToolAnswer};
 use aigo_ir::reduce;
@@ -23,6 +25,7 @@ use crate::linked::Linked;
 use crate::outcome::ScoreRow;
 use crate::scope::Sample;
 use crate::view;
+use check::Asked;
 
 /// What follows a node.
 enum Next {
@@ -173,19 +176,16 @@ impl<'s> Stepper<'s> {
                 Ok(Next::Follow(Port::Next))
             }
             Node::Parse { from, schema, into } => self.parse(from, schema, into),
-            Node::Check { kind, negated, wanted, text, author, turn, into } => {
-                let (wanted, text, turn) = (self.render(wanted)?, self.text(text)?, self.turn(turn)?);
-                let verdict = kind.run(*negated, &wanted, &text, &label(turn, author))?;
-                self.lane.set(self.shape, into, verdict.to_value());
-                Ok(Next::Follow(Port::Next))
+            Node::Check { test, negated, text, author, turn, into } => {
+                self.check(&Asked { test, negated: *negated, text, author, turn, into })
             }
             Node::Tool { call, .. } => self.tool(placed, call),
-            Node::Reduce { from, reducer, into } => {
+            Node::Reduce { from, reducer, quorum, into } => {
                 let items = self.lane.slot(self.shape, from).and_then(Value::as_list).unwrap_or_default();
                 let verdicts: Option<Vec<Verdict>> = items.iter().map(Verdict::from_value).collect();
                 let Some(verdicts) = verdicts else { return broken("a list of something else than verdicts") };
                 let (scale, pass) = self.scorer().map_or((Scale::Boolean, 1.0), |s| (s.scale.clone(), s.pass));
-                let verdict = reduce::reduce(*reducer, &scale, pass, &verdicts);
+                let verdict = reduce::reduce(*reducer, &scale, pass, *quorum, &verdicts);
                 self.lane.set(self.shape, into, verdict.to_value());
                 Ok(Next::Follow(Port::Next))
             }
@@ -289,6 +289,10 @@ impl<'s> Stepper<'s> {
                 }
                 None => return broken("a verdict of a scorer that is not there"),
             },
+            Some(Schema::Judged(judged)) => {
+                Some(("verdict", schema::verdict_schema(&judged.scale, judged.rule, &shown.labels)))
+            }
+            Some(Schema::Items(items)) => Some(("items", schema::items_schema(items, &shown.labels))),
         };
         let request = Request { role: role.clone(), messages: shown.messages, schema, tool: None, scope: None };
         self.ask(placed, request, shown.judged)
@@ -443,6 +447,16 @@ impl<'s> Stepper<'s> {
                     Contract { scale: &scorer.scale, pass: scorer.pass, rule: scorer.evidence, conversation };
                 let verdict = schema::read_verdict(text, &contract);
                 (verdict.to_value(), verdict.outcome == Outcome::Scored)
+            }
+            Schema::Judged(judged) => {
+                let conversation = &self.lane.conversation;
+                let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
+                let verdict = schema::read_verdict(text, &contract);
+                (verdict.to_value(), verdict.outcome == Outcome::Scored)
+            }
+            Schema::Items(items) => {
+                let (value, complaint) = schema::read_items(text, items, &self.lane.conversation);
+                (value, complaint.is_none())
             }
         };
         self.lane.set(self.shape, into, value);

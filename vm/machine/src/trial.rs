@@ -328,7 +328,7 @@ impl Trial {
         } else if evaluated.is_empty() {
             Verdict::without_value(verdict::Outcome::NotApplicable, "no step with an expectation was reached")
         } else {
-            reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, &evaluated)
+            reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, None, &evaluated)
         };
         self.scores.push(whole(scorer, verdict));
     }
@@ -345,7 +345,7 @@ impl Trial {
                 Verdict::without_value(verdict::Outcome::NotApplicable, "the checkpoint was not reached")
             } else {
                 let over = scorer.over.unwrap_or_else(|| Reducer::default_of(&scorer.scale));
-                reduce::reduce(over, &scorer.scale, scorer.pass, &given)
+                reduce::reduce(over, &scorer.scale, scorer.pass, None, &given)
             };
             self.scores.push(whole(scorer, verdict));
         }

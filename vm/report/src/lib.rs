@@ -2,6 +2,7 @@
 //! whatever the order in which they ended. No time is in it.
 
 mod gates;
+mod groups;
 mod json;
 mod text;
 
@@ -12,10 +13,12 @@ pub use text::text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use aigo_ir::gate::Gate;
 use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
+use aigo_ir::value::Map;
 use aigo_ir::verdict::{Outcome, Verdict};
 
 /// A verdict and what it is of.
@@ -46,6 +49,8 @@ pub struct TrialReport {
     pub scores: Vec<Scored>,
     /// The answered calls, by role.
     pub calls: Vec<Arc<str>>,
+    /// The sample's fields.
+    pub row: Arc<Map>,
     /// Its part of the run's digest.
     pub leaf: Key,
 }
@@ -77,6 +82,7 @@ pub struct Report {
     /// Of each trial and scorer: the outcome and the number of the conversation's verdict.
     outcomes: Vec<Cell>,
     numbers: Vec<f64>,
+    grouping: groups::Grouping,
     endings: BTreeMap<Ending, u64>,
     calls: BTreeMap<Arc<str>, u64>,
     failures: Vec<Failure>,
@@ -146,6 +152,7 @@ impl Report {
     /// An empty fold.
     pub fn new(program: Arc<Program>) -> Self {
         Self {
+            grouping: groups::Grouping::new(&program),
             program,
             keys: String::new(),
             trials: Vec::new(),
@@ -168,6 +175,7 @@ impl Report {
         self.trials.push((place(self.keys.len()), place(trial.key.len()), trial.epoch));
         self.keys.push_str(&trial.key);
         self.leaves.push(trial.leaf);
+        self.grouping.add(&trial.row);
         *self.endings.entry(trial.ending).or_default() += 1;
         for role in &trial.calls {
             *self.calls.entry(role.clone()).or_default() += 1;
@@ -237,6 +245,33 @@ impl Report {
         })
     }
 
+    /// The values that a gate is over, in its groups.
+    fn groups(&self, gate: &Gate, order: &[usize], columns: &[gates::Column]) -> Vec<gates::Group> {
+        let found = self.program.scorers.iter().position(|scorer| scorer.name == gate.scorer);
+        let Some((at, whole)) = found.and_then(|at| Some((at, columns.get(at)?))) else { return Vec::new() };
+        let Some(by) = &gate.by else { return vec![gates::Group { name: None, column: whole.clone() }] };
+        let mut groups: BTreeMap<&str, (gates::Column, u64)> = BTreeMap::new();
+        let width = self.program.scorers.len();
+        for &trial in order {
+            let Some(scorer) = self.program.scorers.get(at) else { continue };
+            let name = self.grouping.name(by, trial);
+            let (column, missing) = groups.entry(name).or_insert_with(|| (gates::Column::new(scorer), 0));
+            let Some(cell) = self.outcomes.get(trial * width + at) else { continue };
+            let number = self.numbers.get(trial * width + at).copied().filter(|x| *x != NONE);
+            match (cell.outcome, number) {
+                (Some(Outcome::Scored), Some(number)) => column.scored(number, cell.pass),
+                (Some(Outcome::NotApplicable), _) => {}
+                _ => *missing += 1,
+            }
+        }
+        // Which group a trial that did not end would be in is not known here, so it is missing in each.
+        let named = groups.into_iter().map(|(name, (mut column, missing))| {
+            column.missing(missing.saturating_add(self.open));
+            gates::Group { name: Some(name.to_owned()), column }
+        });
+        named.collect()
+    }
+
     /// The folded run.
     pub fn finish(&self) -> Summary {
         let order = self.order();
@@ -250,7 +285,7 @@ impl Report {
             width
         ];
         let mut columns: Vec<gates::Column> = self.program.scorers.iter().map(gates::Column::new).collect();
-        for trial in order {
+        for &trial in &order {
             for (at, (count, column)) in counts.iter_mut().zip(&mut columns).enumerate() {
                 let Some(cell) = self.outcomes.get(trial * width + at) else { continue };
                 let number = self.numbers.get(trial * width + at).copied().filter(|x| *x != NONE);
@@ -274,7 +309,7 @@ impl Report {
             column.missing((count.invalid + count.void).saturating_add(count.open));
         }
         let gates: Vec<GateValue> =
-            self.program.gates.iter().map(|gate| gates::evaluate(gate, &self.program, &columns)).collect();
+            self.program.gates.iter().map(|gate| gates::evaluate(gate, &self.groups(gate, &order, &columns))).collect();
         let missing = counts.iter().any(|count| count.invalid + count.void > 0);
         Summary {
             exit: exit(&gates, self.open > 0 || self.trials.is_empty(), missing),

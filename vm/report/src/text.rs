@@ -165,6 +165,7 @@ fn verdict(summary: &Summary, run: &str, digest: &str, out: &mut String) {
             GateResult::Red => "red",
             GateResult::Pass => "ok",
             GateResult::Undecided => "?",
+            GateResult::Skipped => "skip",
         };
         let value = gate.value.map_or_else(|| "–".to_owned(), number);
         let ends = match (gate.low, gate.high) {

@@ -90,7 +90,7 @@ impl Client {
         }
         head.push_str(",\"messages\":");
         let url = format!("{}/chat/completions", model.base_url);
-        Ok(Self { http, secrets, url, authorization, headers, head })
+        Ok(Self { http, url, authorization, head, headers, secrets })
     }
 
     pub(super) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {

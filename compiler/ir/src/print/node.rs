@@ -50,9 +50,9 @@ pub(super) fn node(node: &Node, line: &mut Line) {
             schema(wanted, line);
             line.pair("into", into);
         }
-        Node::Check { kind, negated, wanted, text, author, turn, into } => {
-            line.pair(kind.word_of(*negated), &wanted.source)
-                .pair("text", &text.to_string())
+        Node::Check { test, negated, text, author, turn, into } => {
+            super::check::test(test, *negated, line);
+            line.pair("text", &text.to_string())
                 .pair("author", author)
                 .pair("turn", &turn.to_string())
                 .pair("into", into);
@@ -60,8 +60,12 @@ pub(super) fn node(node: &Node, line: &mut Line) {
         Node::Tool { call, into } => {
             line.pair("call", call).pair("into", into);
         }
-        Node::Reduce { from, reducer, into } => {
-            line.pair("from", from).pair_word("by", reducer.word()).pair("into", into);
+        Node::Reduce { from, reducer, quorum, into } => {
+            line.pair("from", from).pair_word("by", reducer.word());
+            if let Some(quorum) = quorum {
+                line.pair_word("quorum", quorum);
+            }
+            line.pair("into", into);
         }
         Node::Score { scorer, unit, from } => {
             line.pair("scorer", scorer);
@@ -106,7 +110,7 @@ fn view(view: &View, line: &mut Line) {
             template(line, "system", system);
             template(line, "opening", opening);
         }
-        View::Text { system, question, up_to, window } => {
+        View::Text { system, question, up_to, window, sees_system } => {
             line.pair_word("view", "text");
             template(line, "system", system);
             line.pair("question", &question.source);
@@ -116,6 +120,9 @@ fn view(view: &View, line: &mut Line) {
             if let Some(window) = window {
                 line.pair_word("window", window);
             }
+            if *sees_system {
+                line.pair_word("sees", "system");
+            }
         }
     }
 }
@@ -124,5 +131,14 @@ fn schema(schema: &Schema, line: &mut Line) {
     match schema {
         Schema::UserTurn => line.pair_word("schema", "user_turn"),
         Schema::Verdict(scorer) => line.pair_word("schema", "verdict").pair("of", scorer),
+        Schema::Judged(judged) => {
+            line.pair_word("schema", "judged");
+            super::score::scale(&judged.scale, line);
+            line.pair_number("pass", judged.pass).pair_word("evidence", judged.rule.word())
+        }
+        Schema::Items(items) => {
+            let fields = items.fields.iter().map(|(name, kind)| (name.clone(), Value::str(kind.word())));
+            line.pair_word("schema", "items").pair_value("fields", &Value::map(fields)).pair_word("max", items.max)
+        }
     };
 }

@@ -6,25 +6,32 @@ use crate::program::Scorer;
 use crate::value::Value;
 use crate::verdict::Scale;
 
+pub(super) fn scale(scale: &Scale, line: &mut Line) {
+    match scale {
+        Scale::Labels(labels) => {
+            let worth = |x: &f64| Value::float(*x).unwrap_or_default();
+            line.pair_value("labels", &Value::map(labels.iter().map(|(label, x)| (label.clone(), worth(x)))))
+        }
+        plain => line.pair_word("scale", plain),
+    };
+}
+
 impl Printer<'_> {
     pub(super) fn scorer(&mut self, scorer: &Scorer) {
         let mut line = Line::new(0, "score");
         line.text(&scorer.name);
-        match &scorer.scale {
-            Scale::Labels(labels) => {
-                let value =
-                    Value::map(labels.iter().map(|(label, x)| (label.clone(), Value::float(*x).unwrap_or_default())));
-                line.pair_value("labels", &value);
-            }
-            plain => {
-                line.pair_word("scale", plain);
-            }
-        }
+        scale(&scorer.scale, &mut line);
         line.pair_number("pass", scorer.pass);
         if let Some(over) = scorer.over {
             line.pair_word("over", over.word());
         }
         line.pair_word("evidence", scorer.evidence.word());
+        if let Some(label) = &scorer.at {
+            line.pair("at", label);
+        }
+        if !scorer.tags.is_empty() {
+            line.pair_value("tags", &Value::list(scorer.tags.iter().map(|tag| Value::Str(tag.clone())).collect()));
+        }
         match &scorer.graph {
             Some(graph) => {
                 self.open(&mut line);

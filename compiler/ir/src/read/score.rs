@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Read;
-use crate::gate::Gate;
+use crate::gate::{Decide, Gate, Selection};
 use crate::lines::Cursor;
 use crate::program::Scorer;
 use crate::read_graph;
@@ -22,9 +22,15 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
             None => return cursor.fail(format!("unknown reducer `{word}`")),
         },
     };
-    let word = cursor.needed_word("evidence")?;
-    let Some(evidence) = EvidenceRule::ALL.into_iter().find(|rule| rule.word() == word) else {
-        return cursor.fail(format!("unknown evidence rule `{word}`"));
+    let evidence = evidence(&mut cursor)?;
+    let at = cursor.text_of("at")?.map(Arc::from);
+    let tags = match cursor.value_of("tags")? {
+        None => Vec::new(),
+        Some(tags) => {
+            let words = tags.as_list().unwrap_or_default().iter().map(|tag| tag.as_str().map(Arc::from));
+            let words = words.collect::<Option<Vec<_>>>().filter(|words| !words.is_empty());
+            words.map_or_else(|| cursor.fail("`tags=` is a list of words"), Ok)?
+        }
     };
     let graph = if cursor.has_block() {
         Some(read_graph::named(&name, cursor)?)
@@ -32,10 +38,16 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
         cursor.finish()?;
         None
     };
-    Ok(Scorer { name, scale, pass, over, evidence, graph })
+    Ok(Scorer { name, scale, pass, over, evidence, at, tags, graph })
 }
 
-fn scale(cursor: &mut Cursor<'_>) -> Read<Scale> {
+pub(crate) fn evidence(cursor: &mut Cursor<'_>) -> Read<EvidenceRule> {
+    let word = cursor.needed_word("evidence")?;
+    let found = EvidenceRule::ALL.into_iter().find(|rule| rule.word() == word);
+    found.map_or_else(|| cursor.fail(format!("unknown evidence rule `{word}`")), Ok)
+}
+
+pub(crate) fn scale(cursor: &mut Cursor<'_>) -> Read<Scale> {
     if let Some(word) = cursor.word_of("scale")? {
         return Scale::parse(word).map_or_else(|| cursor.fail(format!("`{word}` is no scale")), Ok);
     }
@@ -49,11 +61,18 @@ fn scale(cursor: &mut Cursor<'_>) -> Read<Scale> {
 
 pub(super) fn gate(mut cursor: Cursor<'_>) -> Read<Gate> {
     let text = cursor.text("the gate")?;
-    let (mut gate, _) =
-        Gate::parse(text).or_else(|error| cursor.fail(format!("the gate `{text}`: {}", error.message)))?;
+    let written = Gate::parse(text).or_else(|error| cursor.fail(format!("the gate `{text}`: {}", error.message)))?;
+    if written.over != Selection::One {
+        return cursor.fail(format!("the gate `{text}`: a gate of a program is over one scorer"));
+    }
+    let mut gate = written.gate;
     let Some(min_n) = cursor.count_of("min_n")? else { return cursor.fail("`min_n=` is missing") };
     gate.min_n = min_n;
     gate.max_missing = cursor.needed_number("max_missing")?;
+    if let Some(word) = cursor.word_of("decide")? {
+        let found = Decide::ALL.into_iter().find(|decide| decide.word() == word);
+        gate.decide = found.map_or_else(|| cursor.fail(format!("`decide={word}`: no such way")), Ok)?;
+    }
     cursor.finish()?;
     Ok(gate)
 }

@@ -1,6 +1,7 @@
 //! The invariant of types.
 
 use super::{Found, Violation};
+use crate::check::Test;
 use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
 use crate::message::Message;
@@ -8,9 +9,9 @@ use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Call, Player, Program, SETUP, node_templates};
 use crate::schema::Schema;
 use crate::span::Origin;
-use crate::template::{self, Template};
+use crate::template::Template;
 use crate::ty::Type;
-use crate::typing::{self, Names, TypeError};
+use crate::typing::{self, Mistake, Names, TypeError};
 
 /// The names of a graph: the program's, the fields of which its samples say more, and its slots.
 pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
@@ -21,6 +22,14 @@ pub(crate) fn names_of(program: &Program, graph: &Graph) -> Names {
     for slot in &graph.slots {
         names.insert(slot.name.clone(), slot.ty.clone());
     }
+    names
+}
+
+/// The names of a check's condition: those around it, what was said, and the number of its turn.
+pub fn names_of_check(names: &Names) -> Names {
+    let mut names = names.clone();
+    names.insert("text", Type::Str);
+    names.insert("turn", Type::Int);
     names
 }
 
@@ -93,15 +102,15 @@ impl Checker<'_, '_> {
         }
     }
 
+    fn condition_of_check(&mut self, expr: &Expr) {
+        let mut errors = Vec::new();
+        typing::check_condition(expr, &names_of_check(self.names), &mut errors);
+        self.report(&expr.to_string(), errors);
+    }
+
     fn template(&mut self, template: &Template) {
-        match template::analyse(&template.source) {
-            Err(error) => self.found.at(self.id, format!("a template that cannot be read: {}", error.message)),
-            Ok(uses) => {
-                let mut errors = Vec::new();
-                typing::check_uses(&uses, self.names, &mut errors);
-                self.report(&template.source, errors);
-            }
-        }
+        let errors = typing::check_template(&template.source, self.names).errors;
+        self.report(&template.source, errors.into_iter().filter(matters).collect());
     }
 
     /// The slot holds values of this type.
@@ -178,13 +187,17 @@ impl Checker<'_, '_> {
                 self.reads(from, &Type::Reply);
                 let ty = match schema {
                     Schema::UserTurn => Type::UserTurn,
-                    Schema::Verdict(_) => Type::Verdict,
+                    Schema::Verdict(_) | Schema::Judged(_) => Type::Verdict,
+                    Schema::Items(items) => items.ty(),
                 };
                 self.slot(into, &ty);
             }
-            Node::Check { text, turn, into, .. } => {
+            Node::Check { test, text, turn, into, .. } => {
                 self.expr_of(text, &Type::Str);
                 self.expr_of(turn, &Type::Int);
+                if let Test::Expr(expr) = test {
+                    self.condition_of_check(expr);
+                }
                 self.slot(into, &Type::Verdict);
             }
             Node::Tool { call, into } => {
@@ -203,6 +216,12 @@ impl Checker<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a mistake of a template makes its program unsound. The compiler refuses conditions that are no boolean; the engine
+/// takes any value, and recorded programs have them.
+fn matters(error: &TypeError) -> bool {
+    error.mistake != Mistake::Condition
 }
 
 /// The rules of scripted roles, and the templates of applications, of `setup` and of `teardown`, read what is there.
@@ -240,15 +259,11 @@ fn reading(place: &str, when: Option<&Expr>, texts: &[Template], names: &Names) 
     if let Some(when) = when {
         typing::check_condition(when, names, &mut errors);
     }
-    let mut messages: Vec<String> = Vec::new();
     for text in texts {
-        match template::analyse(&text.source) {
-            Ok(uses) => typing::check_uses(&uses, names, &mut errors),
-            Err(error) => messages.push(error.message),
-        }
+        errors.extend(typing::check_template(&text.source, names).errors.into_iter().filter(matters));
     }
-    messages.extend(errors.into_iter().map(|error| error.message));
-    let violations = messages.into_iter().map(|message| Violation {
+    let messages = errors.into_iter().map(|error| error.message);
+    let violations = messages.map(|message| Violation {
         invariant: "rules",
         graph: None,
         node: None,

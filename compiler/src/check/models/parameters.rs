@@ -95,12 +95,11 @@ fn refusal(family: &Family, chat: &Chat, parameter: &Parameter) -> Option<Refusa
                 return refused(format!("`{model}` takes a `temperature` of 0 to {most}"), Some("lower it"));
             }
             match family.sampling {
-                Sampling::Free | Sampling::Unsure => None,
                 // The later of the two is one too many.
                 Sampling::OneOfBoth if name == "top_p" && set("temperature").is_some() => {
                     refused(format!("`{model}` takes `temperature` or `top_p`, not both"), Some("remove `temperature`"))
                 }
-                Sampling::OneOfBoth => None,
+                Sampling::Free | Sampling::Unsure | Sampling::OneOfBoth => None,
                 Sampling::WithoutReasoning | Sampling::Fixed if value.as_f64() == Some(1.0) => None,
                 Sampling::WithoutReasoning => {
                     let none =

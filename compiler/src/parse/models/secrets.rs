@@ -71,10 +71,11 @@ impl Reader<'_> {
 
 /// The scalars that look like secrets. What a scripted role says is a conversation, in which one may be played.
 fn secrets_in(node: NodeRef<'_>, found: &mut Vec<(Span, String)>) {
-    if let Some(text) = node.scalar_text() {
-        if is_secret(text) && !found.iter().any(|(span, _)| *span == node.span()) {
-            found.push((node.span(), text.to_owned()));
-        }
+    if let Some(text) = node.scalar_text()
+        && is_secret(text)
+        && !found.iter().any(|(span, _)| *span == node.span())
+    {
+        found.push((node.span(), text.to_owned()));
     }
     for item in node.items() {
         secrets_in(item, found);

@@ -11,7 +11,7 @@ use super::drive::{self, Drive};
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
-use crate::{exit, out, runs, task};
+use crate::{exit, out, runs, show, task};
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
     let task = match task::load(&args.task) {
@@ -43,12 +43,9 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
 
 /// The program ready to run, and its players. What this build cannot run yet is told before anything is asked.
 pub(crate) fn ready(task: &Task, concurrency: usize) -> Result<(Arc<Linked>, Players), u8> {
-    let missing = aigo_vm::missing(&task.program);
-    for diagnostic in &missing {
-        let help = diagnostic.help.as_deref().map_or_else(String::new, |help| format!("\n  help: {help}"));
-        out::note(&format!("{}{help}", diagnostic.concise(&task.sources)));
-    }
+    let missing = aigo_vm::support::missing(&task.program);
     if !missing.is_empty() {
+        out::note(show::plain(&task.path.display().to_string(), &missing, &task.sources).trim_end());
         return Err(exit::TASK);
     }
     let linked = Linked::new(task.program.clone()).map_err(|violations| {

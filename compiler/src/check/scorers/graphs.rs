@@ -1,0 +1,315 @@
+//! Graphs of judges: names and types of what their steps give, and one score on every path.
+
+use std::sync::Arc;
+
+use aigo_ir::schema::Items;
+use aigo_ir::span::{Origin, Span, Spanned};
+use aigo_ir::ty::Type;
+use aigo_ir::verdict::Scale;
+
+use super::Checker;
+use crate::ast::{self, GraphVerb, Leaf};
+use crate::catalog;
+use crate::resolve::JUDGE;
+use crate::typed::{Each, Graph, GraphStep, Scored};
+
+/// What is known while the steps of one graph are gone through.
+struct Walk<'g> {
+    scale: &'g Scale,
+    /// The scales of verdicts and of lists of verdicts, by name.
+    scales: Vec<(Arc<str>, Scale)>,
+    /// Of each open `each`: whether its items come to verdicts, and the type that they come to.
+    items: Vec<(bool, Option<Type>)>,
+    /// Every name that was bound, with its place: slots of maps are their own, so no name is bound twice.
+    names: Vec<(Arc<str>, Span)>,
+    damaged: bool,
+}
+
+/// How a list of steps ends.
+enum End {
+    /// On every path there is a score.
+    Scored,
+    /// It goes on, and may come from a judge.
+    Open { judged: bool },
+}
+
+impl Checker<'_> {
+    pub(super) fn graph(&mut self, graph: &ast::Graph, span: Span) -> Option<Graph> {
+        let (names, bound) = (self.names.clone(), std::mem::take(&mut self.bound));
+        let mut walk =
+            Walk { scale: &graph.scale, scales: Vec::new(), items: Vec::new(), names: Vec::new(), damaged: false };
+        let (steps, end) = self.graph_steps(&graph.steps, &mut walk);
+        self.names = names;
+        self.bound = bound;
+        if let End::Open { .. } = end
+            && !walk.damaged
+        {
+            self.no_score(&graph.steps, span, &mut walk);
+        }
+        (!walk.damaged).then(|| Graph { steps, scale: graph.scale.clone() })
+    }
+
+    fn graph_steps(&mut self, steps: &[ast::GraphStep], walk: &mut Walk<'_>) -> (Vec<GraphStep>, End) {
+        let mut typed = Vec::new();
+        let mut end = End::Open { judged: false };
+        for step in steps {
+            if matches!(end, End::Scored) {
+                let message = "this step can never run: every path before it has a score";
+                self.found.push(catalog::NEVER_RUNS.at(step.span, message).help("put it before `score`, or remove it"));
+                walk.damaged = true;
+                break;
+            }
+            let before = self.found.len();
+            match self.graph_step(step, walk) {
+                Some((step, after)) => {
+                    typed.push(step);
+                    end = after;
+                }
+                None => {
+                    walk.damaged = true;
+                    // A score that cannot be read is one all the same.
+                    if matches!(step.verb, GraphVerb::Score(_)) {
+                        end = End::Scored;
+                    }
+                }
+            }
+            walk.damaged |= self.found.len() > before;
+        }
+        (typed, end)
+    }
+
+    /// Says where a path has no score: at the branch that has none.
+    fn no_score(&mut self, steps: &[ast::GraphStep], span: Span, walk: &mut Walk<'_>) {
+        walk.damaged = true;
+        let what = if walk.items.is_empty() { "the graph" } else { "the item" };
+        let help = "end it with `score: …`, an expression";
+        match steps.last().map(|step| (&step.verb, step.span)) {
+            Some((GraphVerb::If { then, otherwise, then_span, else_span, .. }, at)) => {
+                if !scores(then) {
+                    self.no_score(then, *then_span, walk);
+                }
+                match else_span {
+                    Some(place) if !scores(otherwise) => self.no_score(otherwise, *place, walk),
+                    Some(_) => {}
+                    None => {
+                        let message = format!("where the condition does not hold, {what} comes to no score");
+                        self.found.push(catalog::NO_SCORE.at(at, message).help("add `else`, or a `score` after it"));
+                    }
+                }
+            }
+            Some((_, at)) => {
+                let message = format!("after this step {what} comes to no score");
+                self.found.push(catalog::NO_SCORE.at(at, message).help(help));
+            }
+            None => {
+                self.found.push(catalog::NO_SCORE.at(span, format!("{what} comes to no score here")).help(help));
+            }
+        }
+    }
+
+    /// Binds a name that nothing in the graph has.
+    fn name_in_graph(&mut self, name: &Spanned<String>, ty: Type, walk: &mut Walk<'_>) -> Arc<str> {
+        let text: Arc<str> = name.value.as_str().into();
+        if let Some((_, first)) = walk.names.iter().find(|(known, _)| *known == text) {
+            let message = format!("`{text}` is a name of another step of this graph");
+            self.found.push(
+                catalog::NAME_TWICE.at(name.span, message).related(*first, "the other").help("choose another name"),
+            );
+            return text;
+        }
+        walk.names.push((text.clone(), name.span));
+        self.bind(name, ty)
+    }
+
+    fn graph_step(&mut self, step: &ast::GraphStep, walk: &mut Walk<'_>) -> Option<(GraphStep, End)> {
+        let origin = Origin::at(step.span);
+        let open = End::Open { judged: false };
+        Some(match &step.verb {
+            GraphVerb::Extract { prompt, items, max_items, model } => {
+                if !walk.items.is_empty() {
+                    let message = "`extract` within `each` would be a call for every item";
+                    self.found.push(catalog::BAD_VALUE.at(step.span, message).help("extract before `each`"));
+                    return None;
+                }
+                let role = model.as_ref().map_or(JUDGE, |model| model.value.as_str()).into();
+                let fields = items.iter().map(|(name, kind)| (name.value.as_str().into(), *kind)).collect();
+                let items = Items { fields, max: *max_items };
+                let prompt = self.template(prompt);
+                let into = self.name_in_graph(step.label.as_ref()?, items.list(), walk);
+                (GraphStep::Extract { role, prompt, items, into, origin }, open)
+            }
+            GraphVerb::Each { list, item, steps, batch } => {
+                if let Some(span) = batch {
+                    let message =
+                        "`batch: true` is part of the language, and this version of aigo does not have it yet";
+                    self.found
+                        .push(catalog::NOT_YET.at(*span, message).help("remove it: the judge is asked for each item"));
+                }
+                (self.each(list, item, steps, step, walk)?, open)
+            }
+            GraphVerb::Judge(judge) => {
+                let scale = judge.scale.clone();
+                let judge = Box::new(self.judge(judge));
+                let into = step.label.as_ref().map(|label| self.name_in_graph(label, Type::Verdict, walk));
+                if let Some(name) = &into {
+                    walk.scales.push((name.clone(), scale));
+                }
+                (GraphStep::Judge { judge, into, origin }, End::Open { judged: true })
+            }
+            GraphVerb::Set(pairs) => {
+                let [(name, leaf)] = pairs.as_slice() else { return self.several(pairs, step, walk) };
+                let (value, ty) = self.typed(leaf)?;
+                let name = self.name_in_graph(name, ty.clone(), walk);
+                (GraphStep::Set { name, ty, value, origin }, open)
+            }
+            GraphVerb::If { when, then, otherwise, .. } => self.fork(when, then, otherwise, origin, walk)?,
+            GraphVerb::Score(leaf) => (self.scored(leaf, origin, walk)?, End::Scored),
+        })
+    }
+
+    /// `set` of several names is one after the other; the steps are wrapped, so that one step stays one.
+    fn several(
+        &mut self,
+        pairs: &[(Spanned<String>, Leaf)],
+        step: &ast::GraphStep,
+        walk: &mut Walk<'_>,
+    ) -> Option<(GraphStep, End)> {
+        let mut steps = Vec::new();
+        for (name, leaf) in pairs {
+            let (value, ty) = self.typed(leaf)?;
+            let name = self.name_in_graph(name, ty.clone(), walk);
+            steps.push(GraphStep::Set { name, ty, value, origin: Origin::at(step.span) });
+        }
+        Some((GraphStep::Several(steps), End::Open { judged: false }))
+    }
+
+    fn fork(
+        &mut self,
+        when: &Leaf,
+        then: &[ast::GraphStep],
+        otherwise: &[ast::GraphStep],
+        origin: Origin,
+        walk: &mut Walk<'_>,
+    ) -> Option<(GraphStep, End)> {
+        let when = self.condition(when);
+        let (then, first) = self.graph_steps(then, walk);
+        let (otherwise, second) = self.graph_steps(otherwise, walk);
+        let end = match (first, second) {
+            (End::Scored, End::Scored) => End::Scored,
+            (End::Open { judged }, End::Scored) | (End::Scored, End::Open { judged }) => End::Open { judged },
+            (End::Open { judged: a }, End::Open { judged: b }) => End::Open { judged: a && b },
+        };
+        Some((GraphStep::If { when: when?, then, otherwise, origin }, end))
+    }
+
+    fn each(
+        &mut self,
+        list: &Leaf,
+        item: &Spanned<String>,
+        steps: &[ast::GraphStep],
+        step: &ast::GraphStep,
+        walk: &mut Walk<'_>,
+    ) -> Option<GraphStep> {
+        let (expr, ty) = self.typed(list)?;
+        let item_ty = match ty {
+            Type::List(item) => *item,
+            Type::Any => Type::Any,
+            other => {
+                let message = format!("`each` goes through a list, and this is of type {other}");
+                let help = "name a list: of `extract`, a field, `turns()` or `judged_turns()`";
+                self.found.push(catalog::WRONG_TYPE.at(list.locate(self.sources, expr.at.range()), message).help(help));
+                return None;
+            }
+        };
+        let names = self.names.clone();
+        let name = self.name_in_graph(item, item_ty.clone(), walk);
+        walk.items.push((judges(steps), None));
+        let (mut typed, end) = self.graph_steps(steps, walk);
+        match end {
+            End::Open { judged: true } if !walk.damaged => {
+                typed.push(GraphStep::Score { value: Scored::Last, origin: Origin::at(step.span) });
+            }
+            End::Open { .. } if !walk.damaged => self.no_score(steps, step.span, walk),
+            End::Scored | End::Open { .. } => {}
+        }
+        let (verdicts, gives) = walk.items.pop().unwrap_or((false, None));
+        self.names = names;
+        let gives = if verdicts { Type::Verdict } else { gives.unwrap_or(Type::Any) };
+        let into = self.name_in_graph(step.label.as_ref()?, Type::List(Box::new(gives.clone())), walk);
+        if let Some(scale) = scale_of(steps).filter(|_| verdicts) {
+            walk.scales.push((into.clone(), scale));
+        }
+        let origin = Origin::at(step.span);
+        Some(GraphStep::Each(Box::new(Each { list: expr, item: name, item_ty, steps: typed, gives, into, origin })))
+    }
+
+    fn scored(&mut self, leaf: &Leaf, origin: Origin, walk: &mut Walk<'_>) -> Option<GraphStep> {
+        let (value, ty) = self.typed(leaf)?;
+        let at = || leaf.locate(self.sources, value.at.range());
+        match walk.items.last_mut() {
+            // An item of anything, where no judge is asked for it.
+            Some((false, gives)) => {
+                *gives = Some(gives.as_ref().map_or_else(|| ty.clone(), |known| known.join(&ty)));
+            }
+            _ => {
+                let list = Type::List(Box::new(Type::Verdict));
+                let of_verdicts = ty == Type::Verdict || (ty == list && walk.items.is_empty());
+                let named = match &value.kind {
+                    aigo_ir::expr::Kind::Name(name) => walk.scales.iter().find(|(known, _)| known == name),
+                    _ => None,
+                };
+                if let Some((name, scale)) = named.filter(|(_, scale)| of_verdicts && scale != walk.scale) {
+                    let message = format!("`{name}` is on the scale {scale}, and the graph scores on {}", walk.scale);
+                    let help = format!(
+                        "write `graph: {{scale: {scale}, steps: […]}}`, or compute a value of the graph's scale"
+                    );
+                    self.found.push(catalog::BAD_VALUE.at(at(), message).help(help));
+                    return None;
+                }
+                if !of_verdicts && !fits(&ty, walk.scale) {
+                    let message = format!("the score is of type {ty}, and the scale is {}", walk.scale);
+                    let help = "a score is a value of the scale, a verdict, or a list of verdicts, joined by `over`";
+                    self.found.push(catalog::WRONG_TYPE.at(at(), message).help(help));
+                    return None;
+                }
+            }
+        }
+        Some(GraphStep::Score { value: Scored::Value(value, ty), origin })
+    }
+}
+
+/// Whether values of a type can be on a scale.
+fn fits(ty: &Type, scale: &Scale) -> bool {
+    match scale {
+        Scale::Boolean => matches!(ty, Type::Bool | Type::Any),
+        Scale::Range(..) | Scale::Unit => matches!(ty, Type::Int | Type::Number | Type::Any),
+        Scale::Labels(_) => matches!(ty, Type::Str | Type::Any),
+    }
+}
+
+/// Whether every path has a score.
+fn scores(steps: &[ast::GraphStep]) -> bool {
+    steps.iter().any(|step| match &step.verb {
+        GraphVerb::Score(_) => true,
+        GraphVerb::If { then, otherwise, .. } => scores(then) && scores(otherwise),
+        _ => false,
+    })
+}
+
+/// Whether a judge is asked for an item.
+fn judges(steps: &[ast::GraphStep]) -> bool {
+    steps.iter().any(|step| match &step.verb {
+        GraphVerb::Judge(_) => true,
+        GraphVerb::If { then, otherwise, .. } => judges(then) || judges(otherwise),
+        _ => false,
+    })
+}
+
+/// The scale of the judges that are asked for an item, where there is one.
+fn scale_of(steps: &[ast::GraphStep]) -> Option<Scale> {
+    steps.iter().find_map(|step| match &step.verb {
+        GraphVerb::Judge(judge) => Some(judge.scale.clone()),
+        GraphVerb::If { then, otherwise, .. } => scale_of(then).or_else(|| scale_of(otherwise)),
+        _ => None,
+    })
+}

@@ -1,0 +1,222 @@
+//! Graphs of judges.
+
+use std::sync::Arc;
+
+use aigo_ir::expr::{Comparison, Expr, Kind};
+use aigo_ir::graph::NodeId;
+use aigo_ir::node::{Bound, MOST_PASSES, Node, Port, View};
+use aigo_ir::reduce::Reducer;
+use aigo_ir::schema::{Items, Schema};
+use aigo_ir::span::Origin;
+use aigo_ir::template::Template;
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
+use aigo_ir::verdict::{Outcome, Scale};
+
+use super::judges::{ATTEMPTS, no_answer, outcome_of};
+use super::{Lower, REPLY, WHOLE, record, without_value};
+use crate::lower::prompts;
+use crate::typed::{Each, Graph, GraphStep, Judge, Scored};
+
+/// Where what is scored goes: the conversation's verdict, or the result of an item.
+struct Target {
+    into: Arc<str>,
+    /// Whether it is a verdict.
+    verdict: bool,
+    /// How a list of verdicts becomes one; none for items.
+    over: Option<Reducer>,
+    /// The edges that lead to the end.
+    ends: Vec<(NodeId, Port)>,
+    /// What has been numbered so far, so that slots and paths are told apart.
+    count: u32,
+}
+
+impl Lower {
+    /// The graph's verdict: the slot that it is in.
+    pub(super) fn graph(&mut self, graph: &Graph, over: Reducer) -> Arc<str> {
+        let into = self.slot(WHOLE, Type::Verdict);
+        let mut target = Target { into: into.clone(), verdict: true, over: Some(over), ends: Vec::new(), count: 0 };
+        self.graph_steps(&graph.steps, &mut target);
+        self.flow.also(target.ends);
+        into
+    }
+
+    fn graph_steps(&mut self, steps: &[GraphStep], target: &mut Target) {
+        for step in steps {
+            self.graph_step(step, target);
+        }
+    }
+
+    fn graph_step(&mut self, step: &GraphStep, target: &mut Target) {
+        match step {
+            GraphStep::Extract { role, prompt, items, into, origin } => {
+                self.within(into, |lower| lower.extract(role, prompt, items, into, *origin, target));
+            }
+            GraphStep::Each(each) => self.each(each, target),
+            GraphStep::Judge { judge, into, origin } => self.judge_step(judge, into.as_ref(), *origin, target),
+            GraphStep::Set { name, ty, value, origin } => {
+                let into = self.flow.builder.slot(name.clone(), ty.clone());
+                self.flow.add(Node::Let { into, value: value.clone() }, &self.path(&format!("set/{name}")), *origin);
+            }
+            GraphStep::Several(steps) => self.graph_steps(steps, target),
+            GraphStep::If { when, then, otherwise, origin } => {
+                let branch = self.flow.add(Node::Branch { when: when.clone() }, &self.path("if"), *origin);
+                self.flow.replace(vec![(branch, Port::Yes)]);
+                self.within("then", |lower| lower.graph_steps(then, target));
+                let then = self.flow.replace(vec![(branch, Port::No)]);
+                self.within("else", |lower| lower.graph_steps(otherwise, target));
+                self.flow.also(then);
+            }
+            GraphStep::Score { value, origin } => {
+                if let Scored::Value(value, ty) = value {
+                    self.scored(value, ty, *origin, target);
+                }
+                // The verdict of the last judge is in its place already.
+                target.ends.extend(self.flow.replace(Vec::new()));
+            }
+        }
+    }
+
+    /// Puts a value where it is scored.
+    fn scored(&mut self, value: &Expr, ty: &Type, origin: Origin, target: &mut Target) {
+        let list = Type::List(Box::new(Type::Verdict));
+        let into = target.into.clone();
+        if !target.verdict || *ty == Type::Verdict {
+            self.flow.add(Node::Let { into, value: value.clone() }, &self.path("value"), origin);
+        } else if let (Some(reducer), true) = (target.over, *ty == list) {
+            target.count += 1;
+            let from = self.flow.builder.slot(format!("_list{}{}", target.count, self.slot_space()), list);
+            self.flow.add(Node::Let { into: from.clone(), value: value.clone() }, &self.path("value"), origin);
+            self.flow.add(Node::Reduce { from, reducer, quorum: None, into }, &self.path("over"), origin);
+        } else {
+            target.count += 1;
+            let name = self.flow.builder.slot(format!("_value{}{}", target.count, self.slot_space()), ty.clone());
+            self.flow.add(Node::Let { into: name.clone(), value: value.clone() }, &self.path("value"), origin);
+            let least = Value::float(self.pass).unwrap_or_default();
+            let passes = |number: Expr| Expr::compare(Comparison::GreaterOrEqual, number, Expr::literal(least.clone()));
+            let pass = match &self.scale {
+                Scale::Boolean if self.pass >= 1.0 => Expr::name(&name),
+                Scale::Boolean => Expr::literal(true),
+                Scale::Range(..) | Scale::Unit => passes(Expr::name(&name)),
+                Scale::Labels(labels) => {
+                    let worth = labels.iter().map(|(label, x)| (label.clone(), Value::float(*x).unwrap_or_default()));
+                    let table = Box::new(Expr::literal(Value::map(worth)));
+                    passes(Expr::new(Kind::Item(table, Box::new(Expr::name(&name)))))
+                }
+            };
+            let value = record(Expr::literal(Outcome::Scored.word()), Expr::name(&name), pass, Expr::literal(""));
+            self.flow.add(Node::Let { into, value }, &self.path("verdict_of"), origin);
+        }
+    }
+
+    /// Slots within a map have names of their own.
+    fn slot_space(&self) -> &str {
+        &self.suffix
+    }
+
+    fn judge_step(&mut self, judge: &Judge, name: Option<&Arc<str>>, origin: Origin, target: &mut Target) {
+        target.count += 1;
+        let part = name.map_or_else(|| format!("judge{}", target.count), ToString::to_string);
+        // Within an item the slots are those of its map.
+        let verdict = self.within(&part, |lower| lower.judge_in_graph(judge));
+        let into = name.map(|name| self.flow.builder.slot(name.clone(), Type::Verdict));
+        if let Some(into) = &into {
+            let node = Node::Let { into: into.clone(), value: Expr::name(&verdict) };
+            self.flow.add(node, &self.path(&format!("{part}/named")), origin);
+        }
+        if !target.verdict {
+            return;
+        }
+        if target.over.is_none() {
+            // An item comes to what its last judge says, unless something is scored after it.
+            let node = Node::Let { into: target.into.clone(), value: Expr::name(&verdict) };
+            self.flow.add(node, &self.path(&format!("{part}/given")), origin);
+        }
+        // A verdict that is missing is what the whole comes to: nothing can be computed of it.
+        let scored =
+            Expr::compare(Comparison::Equal, Expr::path(&verdict, "outcome"), Expr::literal(Outcome::Scored.word()));
+        let branch = self.flow.add(Node::Branch { when: scored }, &self.path(&format!("{part}/scored")), origin);
+        self.flow.replace(vec![(branch, Port::No)]);
+        if target.over.is_some() {
+            let node = Node::Let { into: target.into.clone(), value: Expr::name(&verdict) };
+            self.flow.add(node, &self.path(&format!("{part}/missing")), origin);
+        }
+        target.ends.extend(self.flow.replace(vec![(branch, Port::Yes)]));
+    }
+
+    fn each(&mut self, each: &Each, target: &mut Target) {
+        target.count += 1;
+        let space = format!("{}_{}", self.suffix, each.into);
+        let item = self.flow.builder.slot(each.item.clone(), each.item_ty.clone());
+        let give = self.flow.builder.slot(format!("_give{space}"), each.gives.clone());
+        let into = self.flow.builder.slot(each.into.clone(), Type::List(Box::new(each.gives.clone())));
+        let list = each.list.clone();
+        let map = Node::Map { list, item, cap: MOST_PASSES, give: give.clone(), into };
+        self.flow.enter(map, &self.path(&each.into), each.origin);
+        let suffix = std::mem::replace(&mut self.suffix, space);
+        let verdict = each.gives == Type::Verdict;
+        let mut inner = Target { into: give, verdict, over: None, ends: Vec::new(), count: 0 };
+        self.within(&each.into, |lower| lower.graph_steps(&each.steps, &mut inner));
+        self.flow.also(inner.ends);
+        self.suffix = suffix;
+        self.flow.leave();
+    }
+
+    /// Ask for the list, read it, and ask again once where the answer breaks the contract.
+    fn extract(
+        &mut self,
+        role: &Arc<str>,
+        prompt: &Template,
+        items: &Items,
+        into: &Arc<str>,
+        origin: Origin,
+        target: &mut Target,
+    ) {
+        let found = self.flow.builder.slot(format!("_found_{into}"), items.ty());
+        let outcome = self.flow.builder.slot(format!("_outcome_{into}"), Type::Str);
+        let reply = self.slot(REPLY, Type::Reply);
+        let counter = self.slot("_attempt", Type::Int);
+        let nothing = |complaint: Expr| {
+            Expr::map(vec![("items".into(), Expr::literal(Value::list(Vec::new()))), ("complaint".into(), complaint)])
+        };
+        let invalid = || Expr::literal(Outcome::Invalid.word());
+        self.flow.add(Node::Let { into: found.clone(), value: nothing(Expr::literal("")) }, &self.path("list"), origin);
+        self.flow.add(Node::Let { into: outcome.clone(), value: invalid() }, &self.path("outcome"), origin);
+        self.flow.enter(Node::Loop { bound: Bound::Times(ATTEMPTS), counter }, &self.path("attempts"), origin);
+        let view = View::Text {
+            system: Some(Template::new(prompts::EXTRACT_SYSTEM)),
+            question: Template { origin: prompt.origin, ..prompts::extraction(prompt, items, &found) },
+            up_to: None,
+            window: None,
+            sees_system: false,
+        };
+        let schema = Schema::Items(items.clone());
+        let (role, schema_of) = (role.clone(), Some(schema.clone()));
+        let ask = Node::Generate { role, view, schema: schema_of, tools: false, timeout_s: None, into: reply.clone() };
+        let ask = self.flow.add(ask, &self.path("extract"), prompt.origin);
+        self.flow.take(ask, Port::Bad);
+        let read =
+            self.flow.add(Node::Parse { from: reply.clone(), schema, into: found.clone() }, &self.path("read"), origin);
+        self.flow.replace(vec![(read, Port::Ok)]);
+        self.flow.break_out();
+        self.flow.replace(vec![(ask, Port::Bad)]);
+        let node = Node::Let { into: outcome.clone(), value: outcome_of(&reply) };
+        self.flow.add(node, &self.path("fault"), origin);
+        self.flow.add(
+            Node::Let { into: found.clone(), value: nothing(no_answer(&reply)) },
+            &self.path("failed"),
+            origin,
+        );
+        self.flow.break_out();
+        self.flow.replace(vec![(read, Port::Bad)]);
+        self.flow.leave();
+        let good = Expr::compare(Comparison::Equal, Expr::path(&found, "complaint"), Expr::literal(""));
+        let branch = self.flow.add(Node::Branch { when: good }, &self.path("found"), origin);
+        self.flow.replace(vec![(branch, Port::No)]);
+        let missing = without_value(Expr::name(&outcome), Expr::path(&found, "complaint"));
+        self.flow.add(Node::Let { into: target.into.clone(), value: missing }, &self.path("missing"), origin);
+        target.ends.extend(self.flow.replace(vec![(branch, Port::Yes)]));
+        let list = self.flow.builder.slot(into.clone(), items.list());
+        self.flow.add(Node::Let { into: list, value: Expr::path(&found, "items") }, &self.path("items"), origin);
+    }
+}
