@@ -2,6 +2,7 @@
 
 mod gates;
 mod models;
+mod paths;
 mod rename;
 mod scorers;
 mod steps;
@@ -49,6 +50,7 @@ pub(crate) fn check(
         bound: Vec::new(),
         prefix: String::new(),
         language: task.language.as_ref(),
+        paths: paths::Paths::default(),
     };
     checker.begin(&all, state.as_ref());
     let whole = checker.names.clone();
@@ -70,6 +72,7 @@ pub(crate) fn check(
     checker.group = profile.joined();
     checker.names.clone_from(&whole);
     checker.bound.clear();
+    checker.foresee([]);
     let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
     checker.names.clone_from(&whole);
     checker.gates(&resolved.by);
@@ -139,6 +142,8 @@ pub(crate) struct Checker<'c> {
     prefix: String,
     /// The task's `language`.
     language: Option<&'c Leaf>,
+    /// On which paths names are bound.
+    paths: paths::Paths,
 }
 
 /// A dataset of nothing: what definitions are checked against.
@@ -158,7 +163,7 @@ impl<'c> Checker<'c> {
             names.insert(param.name.value.as_str(), param.ty.clone());
         }
         let (group, all, bound) = (&NO_FIELDS, &NO_FIELDS, Vec::new());
-        Self { sources, found, group, all, fields_known: true, scope, names, bound, prefix, language: None }
+        Self { sources, found, group, all, fields_known: true, scope, names, bound, prefix, language: None, paths: paths::Paths::default() }
     }
 
     /// The names at the beginning of a graph.
@@ -184,7 +189,9 @@ impl<'c> Checker<'c> {
         self.group = group;
         let own = fields_of(group);
         self.begin(&own, state);
-        let steps = steps.filter_map(|step| self.step(step)).collect();
+        let steps: Vec<&ast::Step> = steps.collect();
+        self.foresee(steps.iter().copied());
+        let steps = steps.into_iter().filter_map(|step| self.step(step)).collect();
         let differs = |field: &Field| !all.iter().any(|known| known.name == field.name && known.ty == field.ty);
         Solve { name: name.into(), fields: own.into_iter().filter(differs).collect(), steps, origin }
     }
@@ -192,6 +199,10 @@ impl<'c> Checker<'c> {
     /// Reports the mistakes of a text; `unreadable` is the row of what cannot be read.
     fn report(&mut self, leaf: &Leaf, unreadable: &'static Row, errors: Vec<TypeError>) {
         for error in errors {
+            if let Some(misplaced) = self.misplaced(leaf, &error) {
+                self.found.push(misplaced);
+                continue;
+            }
             if error.name.is_some() && !self.fields_known {
                 continue;
             }
@@ -268,15 +279,19 @@ impl<'c> Checker<'c> {
             self.found.push(catalog::NAME_TWICE.at(name.span, message).help("choose another name"));
             return slot;
         }
-        if let (Some(first), Some(known)) = (first, self.names.get(&text))
+        let unsure = self.paths.unsure(&text);
+        if let (Some(first), Some(known)) = (first, unsure.as_ref().or_else(|| self.names.get(&text)))
             && !ty.fits(known)
         {
             let message = format!("`{text}` is bound to {ty} here, and to {known} before");
             let help = "bind one type to a name, or choose another name";
             let diagnostic = catalog::WRONG_TYPE.at(name.span, message).related(first, "bound first here");
             self.found.push(diagnostic.help(help));
-        } else if first.is_none() {
-            self.names.insert(text.clone(), ty);
+        } else if first.is_none() || unsure.is_some() {
+            self.sure(&text);
+            if first.is_none() {
+                self.names.insert(text.clone(), ty);
+            }
             self.bound.push(Spanned::new(text, name.span));
         }
         slot

@@ -280,6 +280,7 @@ impl Work<'_> {
         let prefix = self.prefix(&definition.name.value);
         let params = parameters(&definition.params, &prefix);
         let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params);
+        checker.foresee(&definition.body);
         let steps = checker.steps(&definition.body).into();
         let mut walk = resolve::Walk::new(&self.all);
         walk.steps(&definition.body);

@@ -10,6 +10,7 @@ use aigo_ir::ty::Type;
 use aigo_ir::typing;
 
 use super::Checker;
+use super::paths::ends;
 use crate::ast::{self, Leaf};
 use crate::catalog;
 use crate::typed::{Binding, Lines, Said, Simulate, Step, Verb};
@@ -23,6 +24,15 @@ impl Checker<'_> {
     }
 
     pub(super) fn step(&mut self, step: &ast::Step) -> Option<Step> {
+        let before = self.bound.len();
+        let typed = self.typed_step(step);
+        if step.when.is_some() {
+            self.unsure_since(before);
+        }
+        typed
+    }
+
+    fn typed_step(&mut self, step: &ast::Step) -> Option<Step> {
         let when = step.when.as_ref().and_then(|when| self.condition(when));
         let verb = match &step.when {
             None => self.verb(step)?,
@@ -60,13 +70,21 @@ impl Checker<'_> {
             ast::Verb::Loop { times, until, steps } => {
                 // `until` is asked before the first pass, so it cannot read what the body binds.
                 let until = until.as_ref().and_then(|until| self.condition(until));
-                Verb::Loop { times: *times, until, steps: self.steps(steps) }
+                let before = self.bound.len();
+                let steps = self.steps(steps);
+                self.unsure_since(before);
+                Verb::Loop { times: *times, until, steps }
             }
             ast::Verb::ForEach { list, item, steps } => self.for_each(list, item, steps)?,
             ast::Verb::If { when: asked, then, otherwise } => {
                 let when = self.condition(asked);
+                let before = self.bound.len();
                 let then = self.given(asked, true, |checker| checker.steps(then));
+                let of_then = self.unsure_since(before);
+                let before = self.bound.len();
                 let otherwise = self.given(asked, false, |checker| checker.steps(otherwise));
+                let of_else = self.unsure_since(before);
+                self.join(&of_then, ends(&then), &of_else, ends(&otherwise));
                 Verb::If { when: when?, then, otherwise }
             }
             ast::Verb::Stop { when, only_loop } => {
@@ -83,7 +101,7 @@ impl Checker<'_> {
     }
 
     /// What the steps of a branch may read: names that its condition has asked for are not missing there. What they bind
-    /// themselves is known behind it; whether it is bound on every path is the verifier's question.
+    /// themselves is known behind it.
     fn given<T>(&mut self, condition: &Leaf, holds: bool, steps: impl FnOnce(&mut Self) -> T) -> T {
         let Ok(expr) = aigo_ir::expr_parse::parse(&condition.text) else { return steps(self) };
         let defined = typing::defined_where(&expr, holds);
@@ -140,8 +158,10 @@ impl Checker<'_> {
     fn for_each(&mut self, list: &Leaf, item: &Spanned<String>, steps: &[ast::Step]) -> Option<Verb> {
         let found = self.list(list, &Type::Any, "a list");
         let ty = found.as_ref().map_or(Type::Any, |(_, ty)| ty.clone());
+        let before = self.bound.len();
         let slot = self.bind(item, ty.clone());
         let steps = self.steps(steps);
+        self.unsure_since(before);
         let (list, _) = found?;
         Some(Verb::ForEach { list, item: slot, ty, steps })
     }

@@ -1,0 +1,116 @@
+//! Names that steps bind, and on which paths: what only some paths bind, and what is bound further down, cannot be read here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::span::{Span, Spanned};
+use aigo_ir::ty::Type;
+use aigo_ir::typing::{Mistake, TypeError};
+
+use super::Checker;
+use crate::ast::{self, Leaf};
+use crate::catalog;
+use crate::typed::{Step, Verb};
+
+/// What is known of the names that the steps of one graph bind.
+#[derive(Default)]
+pub(super) struct Paths {
+    /// Those that are bound on some paths to here: the type where they are, and the place.
+    unsure: BTreeMap<Arc<str>, (Type, Span)>,
+    /// All that are bound somewhere, with the place of the first time.
+    foreseen: Vec<Spanned<String>>,
+}
+
+impl Paths {
+    /// The type of a name on the paths that bind it, where not all do.
+    pub(super) fn unsure(&self, name: &str) -> Option<Type> {
+        self.unsure.get(name).map(|(ty, _)| ty.clone())
+    }
+}
+
+impl Checker<'_> {
+    /// Begins a graph with these steps.
+    pub(crate) fn foresee<'s>(&mut self, steps: impl IntoIterator<Item = &'s ast::Step>) {
+        self.paths = Paths::default();
+        steps.into_iter().for_each(|step| foresee(step, &mut self.paths.foreseen));
+    }
+
+    /// A name is bound on every path to here.
+    pub(super) fn sure(&mut self, name: &Arc<str>) {
+        if let Some((ty, _)) = self.paths.unsure.remove(name) {
+            self.names.insert(name.clone(), ty);
+        }
+    }
+
+    /// What was bound since there were so many names may not be: the steps that did it may be skipped. Gives these names.
+    pub(super) fn unsure_since(&mut self, count: usize) -> Vec<Arc<str>> {
+        let bound: Vec<Spanned<Arc<str>>> = self.bound.iter().skip(count).cloned().collect();
+        for name in &bound {
+            let Some(ty) = self.names.get(&name.value).cloned() else { continue };
+            if !self.paths.unsure.contains_key(&name.value) {
+                self.paths.unsure.insert(name.value.clone(), (ty.clone(), name.span));
+                let maybe = if matches!(ty, Type::Maybe(_)) { ty } else { Type::Maybe(Box::new(ty)) };
+                self.names.insert(name.value.clone(), maybe);
+            }
+        }
+        bound.into_iter().map(|name| name.value).collect()
+    }
+
+    /// Behind two branches, what both bind is bound; of a branch that ends the conversation or the loop no path comes here.
+    pub(super) fn join(&mut self, then: &[Arc<str>], then_ends: bool, otherwise: &[Arc<str>], otherwise_ends: bool) {
+        for name in then.iter().filter(|name| otherwise_ends || otherwise.contains(name)) {
+            self.sure(name);
+        }
+        for name in otherwise.iter().filter(|_| then_ends) {
+            self.sure(name);
+        }
+    }
+
+    /// A mistake whose cause is where the name is bound.
+    pub(super) fn misplaced(&self, leaf: &Leaf, error: &TypeError) -> Option<Diagnostic> {
+        let name = error.name.as_ref()?;
+        let at = leaf.locate(self.sources, error.range.clone());
+        match error.mistake {
+            Mistake::MayBeMissing => {
+                let (_, span) = self.paths.unsure.get(name)?;
+                let message = format!("`{name}` is read here, and not bound on every path to here");
+                let help = "bind it before the steps that may be skipped, or read it where it is bound";
+                Some(catalog::NOT_ASSIGNED.at(at, message).related(*span, "it is bound here").help(help))
+            }
+            Mistake::Unknown => {
+                let later = self.paths.foreseen.iter().find(|later| *later.value == **name)?;
+                let message = format!("`{name}` is read here, before it is bound");
+                let help = "bind it first; an `until` is asked before every pass, also before the first";
+                Some(catalog::UNKNOWN_NAME.at(at, message).related(later.span, "it is bound here").help(help))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn foresee(step: &ast::Step, found: &mut Vec<Spanned<String>>) {
+    if matches!(step.verb, ast::Verb::Generate { .. } | ast::Verb::Judge(_)) {
+        found.extend(step.label.clone());
+    }
+    match &step.verb {
+        ast::Verb::Set(pairs) | ast::Verb::Capture(pairs) => found.extend(pairs.iter().map(|(name, _)| name.clone())),
+        ast::Verb::Loop { steps, .. } => steps.iter().for_each(|step| foresee(step, found)),
+        ast::Verb::ForEach { item, steps, .. } => {
+            found.push(item.clone());
+            steps.iter().for_each(|step| foresee(step, found));
+        }
+        ast::Verb::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(|step| foresee(step, found)),
+        _ => {}
+    }
+}
+
+/// Whether no path leads through the steps.
+pub(super) fn ends(steps: &[Step]) -> bool {
+    steps.iter().filter(|step| step.when.is_none()).any(|step| match &step.verb {
+        Verb::Stop { when, .. } => when.is_none(),
+        Verb::If { then, otherwise, .. } => ends(then) && ends(otherwise),
+        Verb::Use { steps, .. } => ends(steps),
+        _ => false,
+    })
+}
