@@ -6,6 +6,7 @@
     reason = "generated numbers and counts of tests are small"
 )]
 
+mod broken;
 mod end_to_end;
 mod expressions;
 mod golden;

@@ -197,36 +197,59 @@ fn order<'d, T>(
         order.extend(next.iter().filter_map(|n| definitions.get(*n)));
         done.extend(next);
     }
-    for (n, definition) in definitions.iter().enumerate().filter(|(n, _)| !done.contains(n)) {
-        let cyclic = used.get(n).into_iter().flatten().find(|name| at(&name.value).is_some_and(|n| !done.contains(&n)));
-        if let Some(name) = cyclic.filter(|name| comes_back(n, at(&name.value), &used, &at)) {
-            let message =
-                format!("`{}` uses itself: definitions are put in place, and this never ends", definition.name.value);
-            let help = "repeat steps with `loop` or `for_each`";
-            let diagnostic = catalog::RECURSION.at(name.span, message).related(definition.name.span, "defined here");
-            found.push(diagnostic.help(help));
-        }
-    }
+    circles(definitions, &used, &done, found);
     order
 }
 
-/// Whether one leads back to the other.
-fn comes_back(
-    target: usize,
-    from: Option<usize>,
+/// Reports each circle of definitions once, at the first use that leads back to its own definition.
+fn circles<T>(
+    definitions: &[Definition<T>],
     used: &[Vec<&Spanned<String>>],
-    at: &impl Fn(&str) -> Option<usize>,
-) -> bool {
-    let (mut seen, mut ways) = (BTreeSet::new(), Vec::from_iter(from));
-    while let Some(n) = ways.pop() {
-        if n == target {
-            return true;
+    done: &BTreeSet<usize>,
+    found: &mut Diagnostics,
+) {
+    let at = |name: &str| definitions.iter().position(|definition| definition.name.value == name);
+    let mut told: BTreeSet<usize> = BTreeSet::new();
+    for (n, definition) in definitions.iter().enumerate().filter(|(n, _)| !done.contains(n)) {
+        if told.contains(&n) {
+            continue;
         }
-        if seen.insert(n) {
-            ways.extend(used.get(n).into_iter().flatten().filter_map(|name| at(&name.value)));
+        for name in used.get(n).into_iter().flatten() {
+            let Some(way) = at(&name.value).and_then(|first| way_back(first, n, used, &at)) else { continue };
+            let mut words: Vec<&str> = vec![&definition.name.value];
+            words.extend(way.iter().filter_map(|n| definitions.get(*n)).map(|one| one.name.value.as_str()));
+            told.extend(way);
+            let way = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" → ");
+            let message = format!("`{}` uses itself, and would never end: {way}", definition.name.value);
+            let help = "repeat steps with `loop` or `for_each`";
+            let diagnostic = catalog::RECURSION.at(name.span, message).related(definition.name.span, "defined here");
+            found.push(diagnostic.help(help));
+            break;
         }
     }
-    false
+}
+
+/// The way from one definition to another by what they use, both ends included; none where no way leads.
+fn way_back(
+    from: usize,
+    target: usize,
+    used: &[Vec<&Spanned<String>>],
+    at: &impl Fn(&str) -> Option<usize>,
+) -> Option<Vec<usize>> {
+    let mut seen = BTreeSet::from([from]);
+    let mut ways = vec![vec![from]];
+    while let Some(way) = ways.pop() {
+        let last = way.last().copied()?;
+        if last == target {
+            return Some(way);
+        }
+        for next in used.get(last).into_iter().flatten().filter_map(|name| at(&name.value)) {
+            if seen.insert(next) {
+                ways.push(way.iter().copied().chain([next]).collect());
+            }
+        }
+    }
+    None
 }
 
 struct Work<'w> {

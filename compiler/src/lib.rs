@@ -32,7 +32,7 @@ pub use sources::{NoSources, Sources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aigo_ir::diagnostic::{Diagnostic, Diagnostics};
+use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::graph::Graph;
 use aigo_ir::program::{Call, Program, node_names};
 use aigo_ir::span::{Origin, SourceMap};
@@ -101,7 +101,28 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
     let mut diagnostics = found.finish();
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
+    without_echoes(&mut diagnostics);
     Compiled { program, suites, diagnostics, omitted, sources, is_library }
+}
+
+/// A warning of how YAML reads a value says nothing new where the value is an error. What it would help with is kept.
+fn without_echoes(diagnostics: &mut Vec<Diagnostic>) {
+    let of_yaml = |one: &Diagnostic| match one.row.code {
+        "W0101" => one.related.first().map(|(span, _)| *span),
+        "W0102" => one.span,
+        _ => None,
+    };
+    let echoes: Vec<Diagnostic> = diagnostics.iter().filter(|one| of_yaml(one).is_some()).cloned().collect();
+    for echo in echoes {
+        let error = |one: &&mut Diagnostic| one.span == of_yaml(&echo) && one.row.severity == Severity::Error;
+        if let Some(error) = diagnostics.iter_mut().find(error) {
+            if echo.row.code == "W0101" {
+                error.message = format!("{}: {}", error.message, echo.message);
+                error.help.clone_from(&echo.help);
+            }
+            diagnostics.retain(|one| *one != echo);
+        }
+    }
 }
 
 /// Stage 0: bytes to a tree.

@@ -3,6 +3,7 @@
 mod data;
 mod define;
 mod fields;
+mod misspelt;
 mod models;
 mod scorers;
 mod steps;
@@ -35,7 +36,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
     task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();
-    if fields.node.get("scenarios").is_none() {
+    if !fields.has("scenarios") {
         reader.required(&fields, "dataset");
     }
     if let Some(node) = fields.get("dataset") {
@@ -43,7 +44,9 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
         task.dataset = reader.dataset(node);
     }
     if let Some(node) = fields.get("scenarios") {
+        let before = reader.found.len();
         task.scenarios = reader.scenarios(node);
+        task.steps_damaged = reader.found.len() > before;
         task.dataset_span = task.dataset_span.or(Some(node.site()));
         task.dataset.push(Source::new(Samples::Scenarios(samples_of(&task.scenarios)), node.site()));
     }
@@ -58,7 +61,10 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     for source in &mut task.dataset {
         source.tags.extend(task.tags.iter().map(|tag| tag.value.clone()));
     }
+    let before = reader.found.len();
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
+    task.has_solvers = fields.has("solvers");
+    task.steps_damaged |= reader.found.len() > before;
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
     task.scorers_damaged = reader.found.len() > before;
@@ -124,18 +130,42 @@ fn first_line(span: Span) -> Span {
 pub(crate) struct Fields<'t> {
     node: NodeRef<'t>,
     construct: &'static Construct,
+    /// Keys that are none, each with the key that was meant and is not there.
+    meant: Vec<(&'static str, Span, NodeRef<'t>)>,
 }
 
 impl<'t> Fields<'t> {
+    fn new(node: NodeRef<'t>, construct: &'static Construct) -> Self {
+        let unknown = node.entries().filter(|entry| construct.key(entry.key.value).is_none());
+        let meant = unknown.filter_map(|entry| {
+            let key = misspelt::meant(entry.key.value, construct).filter(|key| node.get(key).is_none())?;
+            Some((key, entry.key.span, entry.value))
+        });
+        Self { node, construct, meant: meant.collect() }
+    }
+
+    /// The value that stands under a key, or under one that was surely meant for it.
+    fn written(&self, key: &str) -> Option<NodeRef<'t>> {
+        let meant = || self.meant.iter().find(|(meant, ..)| *meant == key).map(|(_, _, node)| *node);
+        self.node.get(key).or_else(meant)
+    }
+
+    /// Whether the key is there, also where its value could not be read.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.written(key).is_some()
+    }
+
     /// The value of a key; none where it could not be read.
     pub(crate) fn get(&self, key: &str) -> Option<NodeRef<'t>> {
         debug_assert!(self.construct.key(key).is_some(), "{key} is not in the table of {}", self.construct.name);
-        self.node.get(key).filter(|node| !node.is_error())
+        self.written(key).filter(|node| !node.is_error())
     }
 
     /// The key as it stands in the file.
     pub(crate) fn key_span(&self, key: &str) -> Span {
-        self.node.entries().find(|entry| entry.key.value == key).map_or(self.node.site(), |entry| entry.key.span)
+        let meant = || self.meant.iter().find(|(meant, ..)| *meant == key).map(|(_, span, _)| *span);
+        let own = self.node.entries().find(|entry| entry.key.value == key).map(|entry| entry.key.span);
+        own.or_else(meant).unwrap_or_else(|| self.node.site())
     }
 }
 
@@ -151,7 +181,8 @@ impl Reader<'_> {
 
     /// A value of another kind than the language wants.
     pub(crate) fn wrong_kind(&mut self, node: NodeRef<'_>, what: &str, wanted: &str) {
-        if node.is_error() {
+        // Nothing is written where a part could not be read: it may have been that.
+        if node.is_error() || node.is_implicit() && node.is_incomplete() {
             return;
         }
         let seen = if node.is_implicit() {
@@ -159,7 +190,8 @@ impl Reader<'_> {
         } else {
             format!("this is {}", node.kind().name())
         };
-        self.report(catalog::WRONG_KIND.at(node.site(), format!("{what} must be {wanted}, and {seen}")));
+        let found = catalog::WRONG_KIND.at(node.site(), format!("{what} must be {wanted}, and {seen}"));
+        self.report(help_for_kind(found, node, wanted));
     }
 
     /// A map of a construct, its keys checked.
@@ -173,23 +205,10 @@ impl Reader<'_> {
             let name = entry.key.value;
             match construct.key(name) {
                 Some(_) => {}
-                None => {
-                    let message = format!("`{name}` is not a key of {}", construct.name);
-                    let mut diagnostic = catalog::UNKNOWN_KEY.at(entry.key.span, message);
-                    if let Some(near) = diagnostic::nearest(name, construct.names()) {
-                        diagnostic = diagnostic.help(format!("did you mean `{near}`?")).fix(
-                            format!("write `{near}`"),
-                            entry.key.span,
-                            near,
-                        );
-                    } else {
-                        diagnostic = diagnostic.maybe_help(diagnostic::suggest(name, construct.names()));
-                    }
-                    self.report(diagnostic);
-                }
+                None => self.report(misspelt::unknown(name, entry.key.span, node, construct)),
             }
         }
-        Some(Fields { node, construct })
+        Some(Fields::new(node, construct))
     }
 
     /// The one verb of a step, scorer, check or rule.
@@ -199,18 +218,31 @@ impl Reader<'_> {
             let verb = construct.verbs().find(|verb| *verb == entry.key.value)?;
             Some((Spanned::new(verb, entry.key.span), entry.value))
         });
-        let first = verbs.next();
+        let mut first = verbs.next();
         if let (Some((one, _)), Some((two, _))) = (&first, verbs.next()) {
             let message = format!("{} has one verb, and this has `{}` and `{}`", construct.name, one.value, two.value);
-            let help = format!("write them as two: `- {}: …` and `- {}: …`", one.value, two.value);
+            let help = if construct.name == "a check" {
+                "make them two checks: two items of `expect`, or two scorers".to_owned()
+            } else {
+                format!("write them as two: `- {}: …` and `- {}: …`", one.value, two.value)
+            };
             self.report(catalog::TWO_VERBS.at(two.span, message).related(one.span, "the first").help(help));
+        }
+        if first.is_none() {
+            let mut meant = fields.meant.iter();
+            let verb = meant.find_map(|(key, span, node)| {
+                let verb = construct.verbs().find(|verb| verb == key)?;
+                Some((Spanned::new(verb, *span), *node))
+            });
+            first = verb;
         }
         if first.is_none() && !fields.node.is_incomplete() {
             // An unknown key has been reported, and was probably meant as the verb.
             if fields.node.entries().all(|entry| construct.key(entry.key.value).is_some()) {
                 let verbs: Vec<_> = construct.verbs().map(|verb| format!("`{verb}`")).collect();
                 let message = format!("{} needs one verb of {}", construct.name, verbs.join(", "));
-                self.report(catalog::NO_VERB.at(first_key(fields.node), message));
+                let help = format!("add what it is, such as `{}: …`", construct.verbs().next().unwrap_or_default());
+                self.report(catalog::NO_VERB.at(first_key(fields.node), message).help(help));
             }
         }
         first.filter(|(_, node)| !node.is_error())
@@ -218,15 +250,11 @@ impl Reader<'_> {
 
     /// The value of a key that must be there.
     pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, key: &str) -> Option<NodeRef<'t>> {
-        // A misspelt key has been told, with this one as its help.
-        let misspelt = |name: &str| {
-            fields.construct.key(name).is_none() && diagnostic::nearest(name, fields.construct.names()) == Some(key)
-        };
-        let told = || fields.node.entries().any(|entry| misspelt(entry.key.value));
-        if fields.node.get(key).is_none() && !fields.node.is_incomplete() && !told() {
-            let doc = fields.construct.key(key).map_or("", |key| key.doc);
+        if !fields.has(key) && !fields.node.is_incomplete() {
+            let doc = fields.construct.key(key).map_or("", |key| key.doc).trim_end_matches(" Required.");
             let message = format!("{} needs `{key}`", fields.construct.name);
-            self.report(catalog::MISSING_KEY.at(first_key(fields.node), message).help(doc));
+            let help = format!("add `{key}`. {doc}");
+            self.report(catalog::MISSING_KEY.at(first_key(fields.node), message).help(help));
         }
         fields.get(key)
     }
@@ -271,7 +299,8 @@ impl Reader<'_> {
             Some(Value::Int(n)) => {
                 let most = if most == i64::MAX { String::new() } else { format!(" to {most}") };
                 let wanted = if most.is_empty() { format!("at least {least}") } else { format!("{least}{most}") };
-                self.report(catalog::BAD_VALUE.at(node.site(), format!("`{what}` is {n}, and must be {wanted}")));
+                let found = catalog::BAD_VALUE.at(node.site(), format!("`{what}` is {n}, and must be {wanted}"));
+                self.report(found.help("write a number in this range"));
                 None
             }
             _ => {
@@ -304,8 +333,13 @@ impl Reader<'_> {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let list: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
             let message = format!("`{what}` is `{}`, and must be one of {}", text.value, list.join(", "));
-            let near = diagnostic::nearest(&text.value, known).map(|near| format!("did you mean `{near}`?"));
-            self.report(catalog::BAD_VALUE.at(text.span, message).maybe_help(near));
+            let found = catalog::BAD_VALUE.at(text.span, message);
+            self.report(match diagnostic::nearest(&text.value, known) {
+                Some(near) => {
+                    found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), text.span, near)
+                }
+                None => found.help("write one of these words"),
+            });
         }
         found
     }
@@ -338,6 +372,30 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(node.site(), message).help("write `aigo: 1`"));
         }
     }
+}
+
+/// What to write where another kind of value is wanted.
+fn help_for_kind(found: Diagnostic, node: NodeRef<'_>, wanted: &str) -> Diagnostic {
+    let number = |text: &str| text.trim().parse::<f64>().is_ok();
+    if wanted.starts_with("text") {
+        return match node.kind() {
+            NodeKind::Scalar(_) if !node.is_implicit() => found.help("put it in quotes"),
+            NodeKind::Map(_) => found.help("if it is text with a `: ` in it, put it in quotes"),
+            NodeKind::List(_) => found.help("write one text, not a list"),
+            _ => found.help("write a text behind the colon"),
+        };
+    }
+    if wanted.contains("number") {
+        let help = if node.as_str().is_some_and(number) { "remove the quotes" } else { "write digits: `5`, `0.5`" };
+        return found.help(help);
+    }
+    if wanted.starts_with("a list") {
+        return found.help("begin each entry with `- `, or write `[one, two]`");
+    }
+    if wanted.starts_with("a map") {
+        return found.help("write its keys below it, indented, or `{key: value}`");
+    }
+    found.help(format!("write {wanted}"))
 }
 
 /// A key stands in backquotes, words do not.

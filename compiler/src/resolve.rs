@@ -43,6 +43,8 @@ pub(crate) struct Asked {
     pub(crate) span: Span,
     /// Who asks, as messages say it.
     pub(crate) asker: &'static str,
+    /// Whether the role's name stands at the place.
+    pub(crate) is_named: bool,
 }
 
 /// A judge's verdict as a step.
@@ -70,7 +72,8 @@ impl<'s> Walk<'s> {
     }
 
     fn ask(&mut self, role: &str, span: Span, asker: &'static str) {
-        self.asks.push(Asked { role: role.to_owned(), span, asker });
+        let is_named = matches!(asker, "this step" | "this judge" | "`who`");
+        self.asks.push(Asked { role: role.to_owned(), span, asker, is_named });
     }
 
     pub(crate) fn steps(&mut self, steps: &[Step]) {
@@ -97,7 +100,7 @@ impl<'s> Walk<'s> {
                     let Some(defined) = self.scope.solvers.get(&used.name.value) else { continue };
                     // The step that asks may stand in another file; the task's own place is the one to change.
                     let asks = defined.asks.iter();
-                    self.asks.extend(asks.map(|asked| Asked { span: used.name.span, ..asked.clone() }));
+                    self.asks.extend(asks.map(|asked| Asked { span: used.name.span, is_named: false, ..asked.clone() }));
                     self.expects |= defined.expects;
                     self.checkpoints.extend(defined.checkpoints.iter().cloned());
                 }
@@ -156,13 +159,42 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
     scorers::labels(&task, &labels, resolver.diagnostics);
     let asked = asks.into_iter().map(|asked| asked.role).collect();
     let scores = expects || !checkpoints.is_empty() || !task.scorers.is_empty();
-    if !scores && !task.damaged && !task.scorers_damaged {
+    if !scores && !task.damaged && !task.scorers_damaged && !task.steps_damaged {
         let message = "the task scores nothing: it has neither scorers nor expectations";
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
+    no_steps(&task, diagnostics);
     let Found { gates, by } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
     Resolved { task, gates, by, expects, checkpoints, asked }
+}
+
+/// Rows of `dataset`, and scenarios without steps of their own, run the task's `solvers`.
+fn no_steps(task: &Task, diagnostics: &mut Diagnostics) {
+    if task.has_solvers || task.damaged {
+        return;
+    }
+    let runs = |source: &ast::Source| !matches!(source.samples, Samples::Scenarios(_) | Samples::Transcripts { .. });
+    let rows = task.dataset.iter().find(|source| runs(source)).map(|source| source.span);
+    let scenario = task.scenarios.iter().find(|scenario| scenario.solvers.is_none()).map(|scenario| scenario.id.span);
+    if let Some(span) = rows.or(scenario) {
+        let message = "these samples have no steps: the task has no `solvers`, and so nobody says anything";
+        let help = "add `solvers: [{user: Hello.}, generate]`, with what the user says";
+        diagnostics.push(catalog::MISSING_KEY.at(span, message).help(help));
+    }
+}
+
+/// With the nearest known name as help, and as a fix where the name itself stands at the place.
+fn meant<'k>(
+    found: aigo_ir::diagnostic::Diagnostic,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str> + Clone,
+) -> aigo_ir::diagnostic::Diagnostic {
+    match diagnostic::nearest(name, known.clone()) {
+        Some(near) => found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), span, near),
+        None => found.maybe_help(diagnostic::suggest(name, known)),
+    }
 }
 
 struct Resolver<'r> {
@@ -176,12 +208,34 @@ impl Resolver<'_> {
         if self.task.damaged || self.task.roles.iter().any(|role| role == name) {
             return;
         }
-        let known: Vec<&str> = self.task.roles.iter().map(String::as_str).collect();
-        let near = diagnostic::nearest(name, known);
-        let help = near
-            .map_or_else(|| format!("add it: `models: {{{name}: {{…}}}}`"), |near| format!("did you mean `{near}`?"));
         let message = format!("{} needs the role `{name}`, which `models` does not have", asked.asker);
-        self.diagnostics.push(catalog::UNKNOWN_ROLE.at(asked.span, message).help(help));
+        let found = catalog::UNKNOWN_ROLE.at(asked.span, message);
+        self.diagnostics.push(self.nearest_role(found, asked));
+    }
+
+    /// Which role was meant: the one that is asked is misspelt, or the one that `models` has.
+    fn nearest_role(
+        &self,
+        found: aigo_ir::diagnostic::Diagnostic,
+        asked: &Asked,
+    ) -> aigo_ir::diagnostic::Diagnostic {
+        let name = asked.role.as_str();
+        let known: Vec<&str> = self.task.roles.iter().map(String::as_str).collect();
+        let Some(near) = diagnostic::nearest(name, known) else {
+            return found.help(format!("add it: `models: {{{name}: {{…}}}}`"));
+        };
+        let is_usual = |role: &str| [ASSISTANT, USER, JUDGE].contains(&role);
+        let role = self.task.models.iter().map(|model| &model.role).find(|role| role.value == near);
+        match role.filter(|_| is_usual(name) && !is_usual(near)) {
+            Some(role) => found
+                .related(role.span, "the role that was probably meant")
+                .help(format!("call the role `{name}` in `models`"))
+                .fix(format!("write `{name}`"), role.span, name),
+            None if asked.is_named => {
+                found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), asked.span, near)
+            }
+            None => found.help(format!("did you mean `{near}`?")),
+        }
     }
 
     /// Each checkpoint once: several steps may give verdicts of one name, if they are on one scale.
@@ -211,8 +265,8 @@ impl Resolver<'_> {
         let probes = self.task.define.personas.iter().flat_map(|persona| &persona.probes);
         for probe in probes.filter(|probe| !damaged && !known.contains(&probe.value.as_str())) {
             let message = format!("the persona probes `{}`, and no scorer is called that", probe.value);
-            let help = diagnostic::suggest(&probe.value, known.iter().copied());
-            self.diagnostics.push(catalog::UNKNOWN_SCORER.at(probe.span, message).maybe_help(help));
+            let found = catalog::UNKNOWN_SCORER.at(probe.span, message);
+            self.diagnostics.push(meant(found, &probe.value, probe.span, known.iter().copied()));
         }
     }
 
@@ -222,7 +276,7 @@ impl Resolver<'_> {
             if let Some(first) = seen.iter().find(|known| known.value == scorer.name.value) {
                 let message = format!("a second scorer is called `{}`", scorer.name.value);
                 self.diagnostics
-                    .push(catalog::NAME_TWICE.at(scorer.name.span, message).related(first.span, "the first"));
+                    .push(catalog::NAME_TWICE.at(scorer.name.span, message).related(first.span, "the first").help("give it another name"));
             } else if scorer.name.value == aigo_ir::program::EXPECTATIONS {
                 let message = "`expectations` is the name of what steps expect";
                 self.diagnostics

@@ -51,7 +51,7 @@ impl Checker<'_> {
                     .iter()
                     .any(|argument| diagnostic::nearest(&argument.name.value, [param.name.value.as_str()]).is_some());
                 if !misspelt {
-                    let message = format!("`{}` needs `{}`, {}", name.value, param.name.value, param.ty);
+                    let message = format!("`{}` needs `{}` of type {}", name.value, param.name.value, param.ty);
                     let help = format!("add it: `with: {{{}: …}}`", param.name.value);
                     let found = catalog::BAD_ARGUMENT.at(name.span, message);
                     self.found.push(found.related(param.name.span, "the parameter").help(help));
@@ -63,7 +63,7 @@ impl Checker<'_> {
         let (expr, ty) = self.tree(&argument.value)?;
         if !ty.fits(&param.ty) {
             let message =
-                format!("`{}` of `{}` is of type {}, and this is {ty}", param.name.value, name.value, param.ty);
+                format!("`{}` of `{}` is of type {}, and this is of type {ty}", param.name.value, name.value, param.ty);
             let found = catalog::WRONG_TYPE.at(argument.value.span(), message);
             self.found.push(found.related(param.name.span, "the parameter").help("give it a value of that type"));
             return None;

@@ -4,7 +4,7 @@ use aigo_ir::node::MOST_PASSES;
 use aigo_ir::span::Spanned;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
-use super::{Fields, Reader};
+use super::{Fields, Reader, misspelt};
 use crate::ast::{Check, Leaf, Lines, Said, Simulate, Step, Verb};
 use crate::catalog;
 use crate::shape;
@@ -35,8 +35,15 @@ impl Reader<'_> {
                     } else {
                         format!("`{other}` is not a step")
                     };
-                    let help = aigo_ir::diagnostic::suggest(other, known.collect::<Vec<_>>());
-                    self.report(catalog::NO_VERB.at(node.site(), message).maybe_help(help));
+                    let near = aigo_ir::diagnostic::nearest(other, ["generate", "stop"]);
+                    let found = catalog::NO_VERB.at(node.site(), message);
+                    self.report(match near {
+                        Some(near) => {
+                            let fix = format!("write `{near}`");
+                            found.help(format!("did you mean `{near}`?")).fix(fix, node.site(), near)
+                        }
+                        None => found.maybe_help(aigo_ir::diagnostic::suggest(other, known.collect::<Vec<_>>())),
+                    });
                     None
                 }
             };
@@ -50,7 +57,7 @@ impl Reader<'_> {
         let kind = self.verb_of(verb.value, value, &fields)?;
         let mut step = Step { label, when, timeout_s, ..plain(kind, verb.span) };
         let inner = (verb.value == "generate" && matches!(value.kind(), NodeKind::Map(_)))
-            .then_some(Fields { node: value, construct: &shape::GENERATE });
+            .then(|| Fields::new(value, &shape::GENERATE));
         if !matches!(step.verb, Verb::Judge(_)) {
             self.needless_on_fail(&[Some(&fields), inner.as_ref()]);
         }
@@ -82,7 +89,7 @@ impl Reader<'_> {
             let message = format!("`with` is what a definition takes, and `{verb}` uses none");
             self.report(catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it"));
         }
-        if matches!(step.verb, Verb::Judge(_)) && fields.node.get("as").is_none() {
+        if matches!(step.verb, Verb::Judge(_)) && !fields.has("as") {
             let message = "a checkpoint needs `as`: gates and reports call its verdict by that name";
             self.report(catalog::MISSING_KEY.at(step.span, message).help("write `as: NAME` beside `judge`"));
         }
@@ -110,10 +117,10 @@ impl Reader<'_> {
             for item in items {
                 let Some(check) = self.check(item) else { continue };
                 for key in ["turns", "who"] {
-                    if item.get(key).is_some() {
+                    if let Some(entry) = item.entries().find(|entry| entry.key.value == key) {
                         let message =
                             format!("`{key}` means nothing in an expectation: it is about the reply of its step");
-                        self.report(catalog::BAD_VALUE.at(item.site(), message).help("remove it"));
+                        self.report(catalog::BAD_VALUE.at(entry.key.span, message).help("remove it"));
                     }
                 }
                 expect.push(check);
@@ -156,6 +163,10 @@ impl Reader<'_> {
     fn said(&mut self, value: NodeRef<'_>, verb: &str) -> Option<Said> {
         if !matches!(value.kind(), NodeKind::Map(_)) {
             return self.leaf(value, verb).map(Said::One);
+        }
+        if value.entries().all(|entry| misspelt::meant(entry.key.value, &shape::SAID).is_none() && entry.key.value != "any_of") {
+            self.wrong_kind(value, &format!("`{verb}`"), "text, or a map with `any_of`");
+            return None;
         }
         let fields = self.map(value, &shape::SAID)?;
         let choices = self.required(&fields, "any_of").map(|node| self.choices(node))?;
@@ -224,7 +235,15 @@ impl Reader<'_> {
     fn boolean(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
         let found = node.value().as_ref().and_then(aigo_ir::value::Value::as_bool);
         if found.is_none() {
-            self.wrong_kind(node, &format!("`{what}`"), "`true` or `false`");
+            match node.as_str().and_then(|text| meant_boolean(text)) {
+                Some(meant) => {
+                    let message = format!("`{what}` must be `true` or `false`, and `{}` is text", node.as_str().unwrap_or_default());
+                    let found = catalog::WRONG_KIND.at(node.site(), message);
+                    let found = found.help(format!("did you mean `{meant}`?"));
+                    self.report(found.fix(format!("write `{meant}`"), node.site(), meant));
+                }
+                None => self.wrong_kind(node, &format!("`{what}`"), "`true` or `false`"),
+            }
         }
         found
     }
@@ -265,4 +284,13 @@ impl Reader<'_> {
         let min_turns = min_turns.unwrap_or(1);
         Some(Simulate { goal: goal?, persona, knows, withholds, language, stop, opening, min_turns })
     }
+}
+
+/// What a word of YAML 1.1, or a boolean in quotes, was meant to be.
+fn meant_boolean(text: &str) -> Option<&'static str> {
+    let is = |words: [&str; 3]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+    if is(["yes", "on", "true"]) {
+        return Some("true");
+    }
+    is(["no", "off", "false"]).then_some("false")
 }

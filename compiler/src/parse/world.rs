@@ -44,6 +44,13 @@ impl Reader<'_> {
         }
         let mut found = Vec::new();
         for entry in node.entries().filter(|entry| !entry.value.is_error()) {
+            let is_key = ["solvers", "expect", "scorers"].contains(&entry.key.value);
+            if is_key && !matches!(entry.value.kind(), NodeKind::Scalar(_)) {
+                let message = format!("`{}` stands in `with`, where it is only a field of the sample", entry.key.value);
+                let help = "indent it less, so that it stands beside `with`";
+                self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(help));
+                continue;
+            }
             let name = Spanned::new(entry.key.value.to_owned(), entry.key.span);
             found.extend(self.value(entry.value).map(|value| (name, value)));
         }

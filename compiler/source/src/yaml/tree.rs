@@ -240,7 +240,7 @@ impl<'t> NodeRef<'t> {
         };
         match self.node().data {
             Data::List { .. } | Data::Map { .. } => self.tree.masked.iter().any(next_to),
-            Data::Scalar { .. } => false,
+            Data::Scalar { implicit, .. } => implicit && self.tree.masked.iter().any(next_to),
             Data::Alias(_) | Data::Error => true,
         }
     }
