@@ -1,12 +1,34 @@
 //! Texts made to exhaust the stack or the time: each is refused with a place and a help, or taken, and the stack of a small
 //! thread holds it also in a debug build.
 
-use aigo_ir::engine::Engine;
+use std::sync::Arc;
+
+use aigo_ir::engine::{Engine, SharedScope};
+use aigo_ir::eval::{Scope, eval};
+use aigo_ir::message::Conversation;
 use aigo_ir::template::{Template, as_expression, renamed};
 use aigo_ir::typing::{check_expression, check_template};
+use aigo_ir::value::Value;
 use aigo_ir::{expr_parse, typing};
 
 use super::names;
+
+/// A scope in which `vip` is true and `seats` is 1, and everything else is the text `plan`.
+struct Nothing(Conversation);
+
+impl Scope for Nothing {
+    fn get(&self, name: &str) -> Option<Value> {
+        Some(match name {
+            "vip" => Value::Bool(true),
+            "seats" => Value::Int(1),
+            "names" => Value::list(vec![Value::str("a")]),
+            _ => Value::str("plan"),
+        })
+    }
+    fn conversation(&self) -> &Conversation {
+        &self.0
+    }
+}
 
 /// Everything that walks a template or an expression.
 fn walk(source: &str) {
@@ -20,7 +42,11 @@ fn walk(source: &str) {
     template.names();
     let _ = renamed(source, &|name| Some(format!("{name}_")));
     let _ = as_expression(source).map(|expr| expr.map(|expr| expr.to_string()));
-    let _ = Engine::new().add(&template);
+    let scope: SharedScope = Arc::new(Nothing(Conversation::default()));
+    let mut engine = Engine::new();
+    if engine.add(&template).is_ok() {
+        let _ = engine.render(&template, &scope);
+    }
     let inside = source.strip_prefix("{{ ").and_then(|rest| rest.strip_suffix(" }}")).unwrap_or(source);
     let checked = check_expression(inside, &names);
     for error in checked.errors {
@@ -28,6 +54,7 @@ fn walk(source: &str) {
         assert!(error.help.is_some(), "{error:?} of {}", &inside[..40]);
     }
     if let Ok(expr) = expr_parse::parse(inside) {
+        let _ = eval(&expr, &*scope);
         let renamed = expr.renamed(&|_| Some("plan".to_owned()));
         assert!(renamed.names().len() <= 1);
         let mut errors = Vec::new();

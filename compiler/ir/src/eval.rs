@@ -230,7 +230,11 @@ fn call(expr: &Expr, function: Function, arguments: &[Expr], scope: &dyn Scope) 
     if function == Function::Default
         && let [value, otherwise] = arguments
     {
-        return if is_defined(value, scope) { eval(value, scope) } else { eval(otherwise, scope) };
+        // Once: nested defaults would be computed twice at every level.
+        return match eval(value, scope) {
+            Ok(there) if there != Value::Null => Ok(there),
+            _ => eval(otherwise, scope),
+        };
     }
     let values = arguments.iter().map(|argument| eval(argument, scope)).collect::<Result<Vec<_>, _>>()?;
     match (function, values.as_slice()) {

@@ -9,6 +9,9 @@ use super::words::{describe, suggestion};
 use super::{Mistake, Type};
 use crate::expr::{At, Expr, Function, Kind};
 
+/// Behind so many mistakes of one text no more names are suggested.
+const MOST_SUGGESTED: usize = 100;
+
 impl<'n> Checker<'n, '_> {
     /// The type of a path that has to be there.
     pub(super) fn read(&mut self, path: &Expr) -> Type {
@@ -87,6 +90,8 @@ impl<'n> Checker<'n, '_> {
         let known = locals.iter().map(|name| &**name).chain(outer.iter().map(|(name, _)| name));
         let (help, fix) = match &**name {
             "loop" => (Some("`loop` is there in the body of a `for`".to_owned()), None),
+            // Nearness costs a look at every name, and a text can have thousands of mistakes.
+            _ if self.errors.len() > MOST_SUGGESTED => (Some("see the help of the mistakes before".to_owned()), None),
             _ => suggestion(name, known),
         };
         let help = help.unwrap_or_else(|| "nothing can be read here".to_owned());
