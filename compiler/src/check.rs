@@ -51,6 +51,7 @@ pub(crate) fn check(
         prefix: String::new(),
         language: task.language.as_ref(),
         paths: paths::Paths::default(),
+        tools: &task.tools,
     };
     checker.begin(&all, state.as_ref());
     let whole = checker.names.clone();
@@ -144,6 +145,8 @@ pub(crate) struct Checker<'c> {
     language: Option<&'c Leaf>,
     /// On which paths names are bound.
     paths: paths::Paths,
+    /// The tools that the task declares.
+    tools: &'c [ast::Tool],
 }
 
 /// A dataset of nothing: what definitions are checked against.
@@ -163,7 +166,7 @@ impl<'c> Checker<'c> {
             names.insert(param.name.value.as_str(), param.ty.clone());
         }
         let (group, all, bound) = (&NO_FIELDS, &NO_FIELDS, Vec::new());
-        Self { sources, found, group, all, fields_known: true, scope, names, bound, prefix, language: None, paths: paths::Paths::default() }
+        Self { sources, found, group, all, fields_known: true, scope, names, bound, prefix, language: None, paths: paths::Paths::default(), tools: &[] }
     }
 
     /// The names at the beginning of a graph.

@@ -185,7 +185,7 @@ fn no_steps(task: &Task, diagnostics: &mut Diagnostics) {
 }
 
 /// With the nearest known name as help, and as a fix where the name itself stands at the place.
-fn meant<'k>(
+pub(crate) fn meant<'k>(
     found: aigo_ir::diagnostic::Diagnostic,
     name: &str,
     span: Span,

@@ -66,6 +66,7 @@ impl Checker<'_> {
     }
 
     fn call_patterns(&mut self, calls: &[ast::CallPattern]) -> Vec<check::CallPattern> {
+        self.expected_calls(calls);
         let pattern = |call: &ast::CallPattern| check::CallPattern {
             name: call.name.value.as_str().into(),
             args: call.args.as_ref().map(|args| self.operands(args)),

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use aigo_ir::expr::Expr;
 use aigo_ir::program::{Parameter, Tool, ToolAnswer, ToolRules};
+use aigo_ir::span::Spanned;
+use aigo_ir::template;
 use aigo_ir::ty::Type;
 use aigo_ir::verify;
 
 use super::Checker;
-use crate::ast::{self, Leaf, Returns};
+use crate::ast::{self, Leaf, Operand, Returns};
 use crate::catalog;
+use crate::resolve::meant;
 
 impl Checker<'_> {
     pub(super) fn tool(&mut self, tool: &ast::Tool) -> Tool {
@@ -85,6 +88,45 @@ impl Checker<'_> {
         errors.iter_mut().for_each(|error| error.range = shift(error.range.clone()));
         self.report(leaf, &catalog::BAD_EXPRESSION, errors);
         (!failed).then_some((expr, ty))
+    }
+
+    /// Calls that are expected, against the tools that the task declares. An application may have tools of its own, so a
+    /// task that declares none expects what it likes.
+    pub(super) fn expected_calls(&mut self, calls: &[ast::CallPattern]) {
+        let tools = self.tools;
+        for call in calls.iter().filter(|_| !tools.is_empty()) {
+            let Some(tool) = tools.iter().find(|tool| tool.name.value == call.name.value) else {
+                let message = format!("the task declares no tool `{}`", call.name.value);
+                let known = tools.iter().map(|tool| tool.name.value.as_str());
+                let found = catalog::UNKNOWN_DEFINITION.at(call.name.span, message);
+                self.found.push(meant(found, &call.name.value, call.name.span, known));
+                continue;
+            };
+            for (name, value) in call.args.iter().flatten() {
+                self.expected_argument(tool, name, value);
+            }
+        }
+    }
+
+    fn expected_argument(&mut self, tool: &ast::Tool, name: &Spanned<String>, value: &Operand) {
+        let Some(param) = tool.params.iter().find(|param| param.name.value == name.value) else {
+            let message = format!("the tool `{}` takes no `{}`", tool.name.value, name.value);
+            let known = tool.params.iter().map(|param| param.name.value.as_str());
+            let found = catalog::BAD_ARGUMENT.at(name.span, message).help("it takes nothing: remove it");
+            self.found.push(meant(found, &name.value, name.span, known));
+            return;
+        };
+        let (ty, span) = match value {
+            Operand::Text(leaf) if template::is_literal(&leaf.text) => (Type::Str, leaf.span),
+            Operand::Text(_) => return,
+            Operand::Data(value) => (Type::of(&value.value), value.span),
+        };
+        if !ty.fits(&param.ty) {
+            let message =
+                format!("`{}` of `{}` is of type {}, and this is of type {ty}", name.value, tool.name.value, param.ty);
+            let found = catalog::WRONG_TYPE.at(span, message).related(param.name.span, "the parameter");
+            self.found.push(found.help("no call can have it: write a value of the parameter's type"));
+        }
     }
 
     fn returns(&mut self, returns: &Returns) -> Option<Expr> {

@@ -167,9 +167,8 @@ impl Reader<'_> {
         let max_missing = fields.get("max_missing").and_then(|node| {
             let share = self.number(node, "max_missing")?;
             if !(0.0..=1.0).contains(&share) {
-                self.report(
-                    catalog::BAD_VALUE.at(node.site(), format!("`max_missing` is {share}, and must be 0 to 1")),
-                );
+                let message = format!("`max_missing` is {share}, and must be 0 to 1");
+                self.report(catalog::BAD_VALUE.at(node.site(), message).help("it is a share: `0.05` is 5 in 100"));
                 return None;
             }
             Some(share)

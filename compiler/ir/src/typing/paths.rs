@@ -171,7 +171,7 @@ impl<'n> Checker<'n, '_> {
                     }
                 }
             }
-            (owner, Type::Str | Type::Any) if matches!(*owner, Type::Record(_)) => Cow::Owned(Type::Any),
+            (owner, Type::Str | Type::Any) if matches!(*owner, Type::Record(_)) => Cow::Owned(any_entry(&owner)),
             (owner, _) if *owner == Type::Any => Cow::Owned(Type::Any),
             (owner, _) => {
                 let message = format!("{}, and is not indexed by {}", self.is(object, &owner), describe(&by));
@@ -217,4 +217,10 @@ impl<'n> Checker<'n, '_> {
         self.place(expr, asked);
         Type::Bool
     }
+}
+
+/// The type of the entries of a map, whichever is taken.
+fn any_entry(map: &Type) -> Type {
+    let Type::Record(entries) = map else { return Type::Any };
+    entries.iter().map(|(_, ty)| ty.clone()).reduce(|a, b| a.join(&b)).unwrap_or(Type::Any)
 }

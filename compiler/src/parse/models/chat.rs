@@ -206,7 +206,7 @@ impl Reader<'_> {
                 (Some(x), Some(value)) if (least..=most).contains(&x) => add(key, node, value),
                 (Some(x), _) => {
                     let message = format!("`{key}` is {x}, and must be {least} to {most}");
-                    self.report(catalog::BAD_VALUE.at(node.site(), message));
+                    self.report(catalog::BAD_VALUE.at(node.site(), message).help("write a number in this range"));
                 }
                 _ => {}
             }

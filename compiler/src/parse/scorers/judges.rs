@@ -165,7 +165,7 @@ impl Reader<'_> {
         }
         if pairs.len() < 2 {
             let message = "a scale of labels needs two or more, each worth a number";
-            self.report(catalog::BAD_VALUE.at(labels.site(), message));
+            self.report(catalog::BAD_VALUE.at(labels.site(), message).help("add one: `{good: 1, bad: 0}`"));
             return None;
         }
         Some(Scale::Labels(pairs))
