@@ -166,7 +166,20 @@ impl<'c> Checker<'c> {
             names.insert(param.name.value.as_str(), param.ty.clone());
         }
         let (group, all, bound) = (&NO_FIELDS, &NO_FIELDS, Vec::new());
-        Self { sources, found, group, all, fields_known: true, scope, names, bound, prefix, language: None, paths: paths::Paths::default(), tools: &[] }
+        Self {
+            sources,
+            found,
+            group,
+            all,
+            fields_known: true,
+            scope,
+            names,
+            bound,
+            prefix,
+            language: None,
+            paths: paths::Paths::default(),
+            tools: &[],
+        }
     }
 
     /// The names at the beginning of a graph.

@@ -117,7 +117,8 @@ fn without_echoes(diagnostics: &mut Vec<Diagnostic>) {
         let error = |one: &&mut Diagnostic| one.span == of_yaml(&echo) && one.row.severity == Severity::Error;
         if let Some(error) = diagnostics.iter_mut().find(error) {
             if echo.row.code == "W0101" {
-                error.message = format!("{}: {}", error.message, echo.message);
+                let cut = echo.message.trim_start_matches("the value is empty: ");
+                error.message = format!("{}: {cut}", error.message);
                 error.help.clone_from(&echo.help);
             }
             diagnostics.retain(|one| *one != echo);

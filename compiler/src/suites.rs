@@ -1,12 +1,13 @@
 //! Suites: what they select and spread over exists.
 
-use aigo_ir::diagnostic::{self, Diagnostics};
+use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::span::SourceMap;
 
 use crate::Suite;
 use crate::ast::Task;
 use crate::catalog;
 use crate::dataset::Profile;
+use crate::resolve::meant;
 
 /// The suites of a task. What they name and no sample has is reported.
 pub(crate) fn check(
@@ -21,8 +22,8 @@ pub(crate) fn check(
         for field in suite.subset.iter().flat_map(|(_, stratify)| stratify) {
             if fields_known && !fields.contains(&field.value.as_str()) {
                 let message = format!("`stratify` names `{}`, which no sample has", field.value);
-                let help = diagnostic::suggest(&field.value, fields.iter().copied());
-                found.push(catalog::UNKNOWN_NAME.at(field.span, message).maybe_help(help));
+                let unknown = catalog::UNKNOWN_NAME.at(field.span, message).help("no sample has a field: remove it");
+                found.push(meant(unknown, &field.value, field.span, fields.iter().copied()));
             }
         }
     }

@@ -53,7 +53,7 @@ impl Checker<'_> {
         let (to, ty) = self.path_of_state(path)?;
         let (value_expr, given) = self.expr(value)?;
         if !given.fits(&ty) {
-            let message = format!("`{}` of the state is of type {ty}, and this is {given}", path.text);
+            let message = format!("`{}` of the state is of type {ty}, and this is of type {given}", path.text);
             self.found.push(catalog::WRONG_TYPE.at(value.span, message).help("set it to a value of that type"));
             return None;
         }

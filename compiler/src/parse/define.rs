@@ -135,8 +135,13 @@ impl Reader<'_> {
         if found.is_none() {
             let message = format!("`{}` is no type", text.value);
             let known = ["string", "integer", "number", "boolean", "any", "list<string>"];
-            let help = aigo_ir::diagnostic::suggest(&text.value, known);
-            self.report(catalog::BAD_VALUE.at(text.span, message).maybe_help(help));
+            let found = catalog::BAD_VALUE.at(text.span, message);
+            self.report(match super::data::nearest_type(&text.value) {
+                Some(near) => {
+                    found.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), text.span, near)
+                }
+                None => found.maybe_help(aigo_ir::diagnostic::suggest(&text.value, known)),
+            });
         }
         found
     }

@@ -20,7 +20,36 @@ const MOST_RUNS: u32 = 25;
 
 impl Reader<'_> {
     pub(super) fn scorers(&mut self, node: NodeRef<'_>) -> Vec<Scorer> {
-        self.items(node, "scorers", "scorers").into_iter().filter_map(|item| self.scorer(item)).collect()
+        let items = self.items(node, "scorers", "scorers");
+        let mut scorers = Vec::new();
+        let mut rest = items.as_slice();
+        while let Some((item, behind)) = rest.split_first() {
+            rest = behind;
+            if let Some((next, behind)) = behind.split_first()
+                && self.cut_in_two(*item, *next)
+            {
+                rest = behind;
+                continue;
+            }
+            scorers.extend(self.scorer(*item));
+        }
+        scorers
+    }
+
+    /// One scorer that a `-` too many makes two, of which one has no verb and the other no name.
+    fn cut_in_two(&mut self, one: NodeRef<'_>, two: NodeRef<'_>) -> bool {
+        let verb = |node: NodeRef<'_>| shape::SCORER.verbs().find(|verb| node.get(verb).is_some());
+        let known = |node: NodeRef<'_>| node.entries().all(|entry| shape::SCORER.key(entry.key.value).is_some());
+        let named = one.get("name").is_some() && two.get("name").is_none();
+        let (None, Some(verb)) = (verb(one), verb(two).filter(|_| named && known(one) && known(two))) else {
+            return false;
+        };
+        let message = format!("a `-` too many: this scorer has no verb, and the next one, with `{verb}`, no name");
+        let key = two.entries().next().map_or(verb, |entry| entry.key.value);
+        let found =
+            catalog::NO_VERB.at(super::first_key(one), message).related(super::first_key(two), "the other part");
+        self.report(found.help(format!("remove the `-` before `{key}`")));
+        true
     }
 
     /// A scorer, also of a definition.
