@@ -10,6 +10,7 @@ use crate::graph::Graph;
 use crate::key::{Key, KeyWriter};
 use crate::node::{Node, Said, View};
 use crate::reduce::Reducer;
+use crate::schema::Schema;
 use crate::template::{SyntaxError, Template};
 use crate::ty::Type;
 use crate::typing::Names;
@@ -299,6 +300,8 @@ pub fn node_expressions(node: &Node) -> Vec<&Expr> {
 fn node_slots(node: &Node) -> Vec<&Arc<str>> {
     match node {
         Node::Append { said: Said::Reply(slot), .. } => vec![slot],
+        Node::Generate { schema: Some(Schema::Verdicts(of, _)), .. } => vec![of],
+        Node::Parse { from, schema: Schema::Verdicts(of, _), .. } => vec![from, of],
         Node::Parse { from, .. } | Node::Reduce { from, .. } | Node::Score { from, .. } => vec![from],
         Node::Tool { call, .. } => vec![call],
         _ => Vec::new(),

@@ -6,7 +6,7 @@ use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
 use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Player, Program, node_templates};
-use crate::schema::Schema;
+use crate::schema::{Schema, record_of};
 use crate::span::Origin;
 use crate::template::{self, Template};
 use crate::ty::Type;
@@ -166,6 +166,7 @@ impl Checker<'_, '_> {
                     Schema::UserTurn => Type::UserTurn,
                     Schema::Verdict(_) | Schema::Judged(_) => Type::Verdict,
                     Schema::Items(items) => items.ty(),
+                    Schema::Verdicts(..) => record_of(Type::List(Box::new(Type::Verdict))),
                 };
                 self.slot(into, &ty);
             }
