@@ -36,7 +36,8 @@ fn what_is_said_of_every_broken_task_is_golden() {
 fn no_broken_task_passes() {
     let all = cases();
     assert!(all.len() >= 50, "only {} cases are found", all.len());
-    let passed: Vec<&str> = all.iter().filter(|case| errors(&case.compiled()).is_empty()).map(|case| &*case.name).collect();
+    let passed: Vec<&str> =
+        all.iter().filter(|case| errors(&case.compiled()).is_empty()).map(|case| &*case.name).collect();
     assert!(passed.is_empty(), "nothing is said of {passed:?}");
 }
 
@@ -59,7 +60,8 @@ fn every_finding_stands_where_a_person_would_point() {
                 codes.sort_unstable();
                 codes.join(" ")
             };
-            let expected: Option<Vec<&str>> = marked.get(&place).map(|codes| codes.iter().map(String::as_str).collect());
+            let expected: Option<Vec<&str>> =
+                marked.get(&place).map(|codes| codes.iter().map(String::as_str).collect());
             let (now, then) = (sorted(found.get(&place)), sorted(expected.as_ref()));
             if now != then {
                 let _ = writeln!(wrong, "{}: {}:{}: expected [{then}], found [{now}]", case.name, place.0, place.1);

@@ -100,7 +100,11 @@ impl<'s> Walk<'s> {
                     let Some(defined) = self.scope.solvers.get(&used.name.value) else { continue };
                     // The step that asks may stand in another file; the task's own place is the one to change.
                     let asks = defined.asks.iter();
-                    self.asks.extend(asks.map(|asked| Asked { span: used.name.span, is_named: false, ..asked.clone() }));
+                    self.asks.extend(asks.map(|asked| Asked {
+                        span: used.name.span,
+                        is_named: false,
+                        ..asked.clone()
+                    }));
                     self.expects |= defined.expects;
                     self.checkpoints.extend(defined.checkpoints.iter().cloned());
                 }
@@ -214,11 +218,7 @@ impl Resolver<'_> {
     }
 
     /// Which role was meant: the one that is asked is misspelt, or the one that `models` has.
-    fn nearest_role(
-        &self,
-        found: aigo_ir::diagnostic::Diagnostic,
-        asked: &Asked,
-    ) -> aigo_ir::diagnostic::Diagnostic {
+    fn nearest_role(&self, found: aigo_ir::diagnostic::Diagnostic, asked: &Asked) -> aigo_ir::diagnostic::Diagnostic {
         let name = asked.role.as_str();
         let known: Vec<&str> = self.task.roles.iter().map(String::as_str).collect();
         let Some(near) = diagnostic::nearest(name, known) else {
@@ -275,8 +275,12 @@ impl Resolver<'_> {
         for scorer in &self.task.scorers {
             if let Some(first) = seen.iter().find(|known| known.value == scorer.name.value) {
                 let message = format!("a second scorer is called `{}`", scorer.name.value);
-                self.diagnostics
-                    .push(catalog::NAME_TWICE.at(scorer.name.span, message).related(first.span, "the first").help("give it another name"));
+                self.diagnostics.push(
+                    catalog::NAME_TWICE
+                        .at(scorer.name.span, message)
+                        .related(first.span, "the first")
+                        .help("give it another name"),
+                );
             } else if scorer.name.value == aigo_ir::program::EXPECTATIONS {
                 let message = "`expectations` is the name of what steps expect";
                 self.diagnostics

@@ -60,7 +60,8 @@ impl Case {
 
 /// All cases, by name.
 pub(super) fn cases() -> Vec<Case> {
-    let entries = std::fs::read_dir(folder()).expect("the cases are there").map(|entry| entry.expect("an entry").path());
+    let entries =
+        std::fs::read_dir(folder()).expect("the cases are there").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect();
     paths.sort();
     let read = |path: PathBuf| Case {

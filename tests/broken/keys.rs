@@ -21,7 +21,10 @@ fn a_key_that_is_not_set_is_an_error_of_a_run_and_a_note_of_a_check() {
     let ran = run(&folder, &["run", "task.yaml"]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.err.contains("R0101") && ran.err.contains("AIGO_TEST_KEY"), "{}", ran.err);
-    assert!(!folder.join("runs").exists() || std::fs::read_dir(folder.join("runs")).unwrap().next().is_none(), "no run began");
+    assert!(
+        !folder.join("runs").exists() || std::fs::read_dir(folder.join("runs")).unwrap().next().is_none(),
+        "no run began"
+    );
     let checked = run(&folder, &["check", "--format", "concise", "--deny", "warnings", "task.yaml"]);
     assert_eq!(checked.code, 0, "{checked:?}");
     assert!(checked.out.starts_with("task.yaml:7:20: note[") && checked.out.contains("AIGO_TEST_KEY"), "{checked:?}");

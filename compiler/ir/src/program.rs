@@ -14,6 +14,7 @@ pub use crate::role::{
     Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
     HttpMethod, HttpRole, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session,
 };
+use crate::schema::Schema;
 use crate::span::Origin;
 use crate::template::{SyntaxError, Template};
 use crate::ty::Type;
@@ -279,6 +280,8 @@ pub fn node_expressions(node: &Node) -> Vec<&Expr> {
 fn node_slots(node: &Node) -> Vec<&Arc<str>> {
     match node {
         Node::Append { said: Said::Reply(slot), .. } => vec![slot],
+        Node::Generate { schema: Some(Schema::Verdicts(of, _)), .. } => vec![of],
+        Node::Parse { from, schema: Schema::Verdicts(of, _), .. } => vec![from, of],
         Node::Parse { from, .. } | Node::Reduce { from, .. } | Node::Score { from, .. } => vec![from],
         Node::Tool { call, .. } => vec![call],
         _ => Vec::new(),

@@ -125,10 +125,12 @@ impl Problem {
                 self.row.at(span, self.message).related(self.span, self.label)
             }
         };
-        found.help(match self.row.code {
-            "E0208" => "paths are relative to the task's folder, and stay under it",
-            _ => "mend the row, or leave it out",
-        }).maybe_help(self.help)
+        found
+            .help(match self.row.code {
+                "E0208" => "paths are relative to the task's folder, and stay under it",
+                _ => "mend the row, or leave it out",
+            })
+            .maybe_help(self.help)
     }
 }
 

@@ -65,7 +65,12 @@ fn is_within(short: &str, long: &str) -> bool {
 }
 
 /// The finding of a key that is none. A key that was meant and is there already is no fix: it would stand twice.
-pub(super) fn unknown(name: &str, span: aigo_ir::span::Span, node: NodeRef<'_>, construct: &'static Construct) -> Diagnostic {
+pub(super) fn unknown(
+    name: &str,
+    span: aigo_ir::span::Span,
+    node: NodeRef<'_>,
+    construct: &'static Construct,
+) -> Diagnostic {
     let found = catalog::UNKNOWN_KEY.at(span, format!("`{name}` is not a key of {}", construct.name));
     match meant(name, construct) {
         Some(key) if node.get(key).is_some() => {

@@ -164,7 +164,10 @@ impl Reader<'_> {
         if !matches!(value.kind(), NodeKind::Map(_)) {
             return self.leaf(value, verb).map(Said::One);
         }
-        if value.entries().all(|entry| misspelt::meant(entry.key.value, &shape::SAID).is_none() && entry.key.value != "any_of") {
+        if value
+            .entries()
+            .all(|entry| misspelt::meant(entry.key.value, &shape::SAID).is_none() && entry.key.value != "any_of")
+        {
             self.wrong_kind(value, &format!("`{verb}`"), "text, or a map with `any_of`");
             return None;
         }
@@ -237,7 +240,10 @@ impl Reader<'_> {
         if found.is_none() {
             match node.as_str().and_then(|text| meant_boolean(text)) {
                 Some(meant) => {
-                    let message = format!("`{what}` must be `true` or `false`, and `{}` is text", node.as_str().unwrap_or_default());
+                    let message = format!(
+                        "`{what}` must be `true` or `false`, and `{}` is text",
+                        node.as_str().unwrap_or_default()
+                    );
                     let found = catalog::WRONG_KIND.at(node.site(), message);
                     let found = found.help(format!("did you mean `{meant}`?"));
                     self.report(found.fix(format!("write `{meant}`"), node.site(), meant));

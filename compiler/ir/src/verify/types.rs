@@ -7,7 +7,7 @@ use crate::graph::{Graph, NodeId};
 use crate::message::Message;
 use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Call, Player, Program, SETUP, node_templates};
-use crate::schema::Schema;
+use crate::schema::{Schema, record_of};
 use crate::span::Origin;
 use crate::template::Template;
 use crate::ty::Type;
@@ -189,6 +189,7 @@ impl Checker<'_, '_> {
                     Schema::UserTurn => Type::UserTurn,
                     Schema::Verdict(_) | Schema::Judged(_) => Type::Verdict,
                     Schema::Items(items) => items.ty(),
+                    Schema::Verdicts(..) => record_of(Type::List(Box::new(Type::Verdict))),
                 };
                 self.slot(into, &ty);
             }
