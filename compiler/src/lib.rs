@@ -26,10 +26,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics};
-use aigo_ir::graph::Graph;
-use aigo_ir::program::{Player, Program, node_names};
+use aigo_ir::program::{Player, Program};
 use aigo_ir::span::{Origin, SourceMap};
-use aigo_ir::verify;
+use aigo_ir::verify::{self, Reads};
 
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
@@ -93,20 +92,25 @@ fn stages(
         let help = "what stands before it always ends the conversation or the loop";
         found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
     }
-    sound(&program, found, resolved.task.span);
+    let reads = Reads::of(&program);
+    sound(&program, &reads, found, resolved.task.span);
     if found.has_errors() {
         return None;
     }
-    let read = reads(&program);
-    program.fields.retain(|field| read.contains(&field.name));
-    let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
+    let (read, by_rules) = (reads.all(), rules_read(&program));
+    program.fields.retain(|field| read.contains(&field.name) || by_rules.contains(&field.name));
+    let by_solve = reads.graph(0);
+    let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
+    let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(resolved.task.dataset, solve_reads, world);
     Some((program, dataset))
 }
 
 /// What the verifier finds in a program that was lowered from a task without mistakes.
-fn sound(program: &Program, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
-    for violation in verify::verify(program) {
+fn sound(program: &Program, reads: &Reads, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
+    // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
+    let violations = if cfg!(debug_assertions) { verify::verify(program) } else { verify::sound(program, reads) };
+    for violation in violations {
         let Origin(span) = violation.origin;
         let diagnostic = if violation.invariant == "assigned_before_read" {
             let help = "bind it before the step that may be skipped, or move the reading into it";
@@ -119,15 +123,9 @@ fn sound(program: &Program, found: &mut Diagnostics, whole: aigo_ir::span::Span)
     }
 }
 
-/// The fields that a graph reads, in the program's order.
-fn graph_reads(program: &Program, graph: &Graph) -> Vec<Arc<str>> {
-    let names: BTreeSet<Arc<str>> = graph.nodes().flat_map(|(_, placed)| node_names(&placed.node)).collect();
-    program.fields.iter().map(|field| field.name.clone()).filter(|name| names.contains(name)).collect()
-}
-
-/// The fields that anything in the program reads.
-fn reads(program: &Program) -> Vec<Arc<str>> {
-    let mut names: Vec<Arc<str>> = program.graphs().flat_map(|graph| graph_reads(program, graph)).collect();
+/// The names that the rules of scripted roles read.
+fn rules_read(program: &Program) -> BTreeSet<Arc<str>> {
+    let mut names = BTreeSet::new();
     for role in &program.roles {
         let Player::Scripted(rules) = &role.player else { continue };
         for rule in rules {

@@ -266,7 +266,9 @@ pub fn node_templates(node: &Node) -> Vec<&Template> {
 pub fn node_names(node: &Node) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = node_slots(node).into_iter().cloned().collect();
     names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).map(Arc::from));
-    names.extend(node_templates(node).into_iter().flat_map(Template::names));
+    // Most texts have no place to fill in, and need not be read.
+    let templates = node_templates(node).into_iter().filter(|template| template.source.contains('{'));
+    names.extend(templates.flat_map(Template::names));
     names
 }
 

@@ -79,6 +79,8 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
             missing(format!("the scripted role `{}` has no rule", role.name));
         }
     }
+    let roles: BTreeSet<&Arc<str>> = program.roles.iter().map(|role| &role.name).collect();
+    let scorers: BTreeSet<&Arc<str>> = program.scorers.iter().map(|scorer| &scorer.name).collect();
     for graph in program.graphs() {
         for (id, placed) in graph.nodes() {
             let (role, scorer) = match &placed.node {
@@ -89,10 +91,10 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
                 }
                 _ => continue,
             };
-            if let Some(role) = role.filter(|role| program.role(role).is_none()) {
+            if let Some(role) = role.filter(|role| !roles.contains(role)) {
                 missing(format!("in `{}`, n{}: there is no role `{role}`", graph.name, id.0));
             }
-            if let Some(scorer) = scorer.filter(|scorer| program.scorer(scorer).is_none()) {
+            if let Some(scorer) = scorer.filter(|scorer| !scorers.contains(scorer)) {
                 missing(format!("in `{}`, n{}: there is no scorer `{scorer}`", graph.name, id.0));
             }
         }

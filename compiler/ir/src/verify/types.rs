@@ -59,7 +59,9 @@ impl Checker<'_, '_> {
     fn expr(&mut self, expr: &Expr) -> Type {
         let mut errors = Vec::new();
         let ty = typing::check(expr, self.names, &mut errors);
-        self.report(&expr.to_string(), errors);
+        if !errors.is_empty() {
+            self.report(&expr.to_string(), errors);
+        }
         ty
     }
 
