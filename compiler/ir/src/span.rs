@@ -1,7 +1,7 @@
 //! Where something was written: files, byte ranges, lines and columns.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A file of one [`SourceMap`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,7 +113,17 @@ pub struct SourceFile {
     pub name: String,
     /// Its text. Byte offsets of spans are offsets into this.
     pub text: Arc<str>,
-    line_starts: Vec<u32>,
+    /// Found when a position is first asked for: most files have no finding.
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+impl SourceFile {
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let newlines = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+        })
+    }
 }
 
 /// All texts that spans of one compilation point into.
@@ -125,10 +135,7 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a text and gives its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        let text = text.into();
-        let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
-        let line_starts = std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        self.files.push(SourceFile { name: name.into(), text, line_starts });
+        self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new() });
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -155,8 +162,9 @@ impl SourceMap {
     pub fn position(&self, span: Span) -> Position {
         let Some(file) = self.get(span.file) else { return Position { offset: 0, line: 1, column: 1 } };
         let offset = floor_boundary(&file.text, span.start as usize);
-        let line = file.line_starts.partition_point(|&start| start as usize <= offset).max(1);
-        let start = file.line_starts.get(line - 1).map_or(0, |&start| start as usize);
+        let starts = file.line_starts();
+        let line = starts.partition_point(|&start| start as usize <= offset).max(1);
+        let start = starts.get(line - 1).map_or(0, |&start| start as usize);
         Position { offset, line, column: file.text[start..offset].chars().count() + 1 }
     }
 }

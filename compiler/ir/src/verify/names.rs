@@ -30,8 +30,8 @@ pub(super) fn unique_names(program: &Program) -> Vec<Violation> {
     once("the tool", program.tools.iter().map(|tool| &tool.name).collect());
     once("the solve graph", program.solves.iter().map(|graph| &graph.name).collect());
     once("the scorer", program.scorers.iter().map(|scorer| &scorer.name).collect());
-    let names = program.names();
     let always = Names::always();
+    let fields: BTreeSet<&Arc<str>> = program.fields.iter().map(|field| &field.name).collect();
     for field in &program.fields {
         if always.get(&field.name).is_some() {
             found.push(violation(
@@ -41,7 +41,8 @@ pub(super) fn unique_names(program: &Program) -> Vec<Violation> {
         }
     }
     for graph in program.graphs() {
-        for slot in graph.slots.iter().filter(|slot| names.get(&slot.name).is_some()) {
+        let hides = |name: &Arc<str>| fields.contains(name) || always.get(name).is_some();
+        for slot in graph.slots.iter().filter(|slot| hides(&slot.name)) {
             let message =
                 format!("in `{}`: the slot `{}` hides a field or a name that is always there", graph.name, slot.name);
             found.push(violation("unique_names", message));
