@@ -85,7 +85,8 @@ impl Reader<'_> {
 
     /// A value of another kind than the language wants.
     pub(crate) fn wrong_kind(&mut self, node: NodeRef<'_>, what: &str, wanted: &str) {
-        if node.is_error() {
+        // What is left of a value that was damaged can be of any kind.
+        if node.is_error() || node.is_incomplete() {
             return;
         }
         let seen = if node.is_implicit() {
@@ -116,6 +117,8 @@ impl Reader<'_> {
                     );
                 }
                 Some(_) => {}
+                // The rest of a line that was broken off, or what took in the lines of the entry behind it.
+                None if entry.key_node.is_next_to_damage() || entry.value.is_next_to_damage() => {}
                 None => {
                     let message = format!("`{name}` is not a key of {}", construct.name);
                     let mut diagnostic = catalog::UNKNOWN_KEY.at(entry.key.span, message);

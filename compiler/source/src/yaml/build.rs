@@ -257,6 +257,10 @@ impl<'a> Builder<'a> {
             return self.put(id);
         }
         let nothing = style == Style::Plain && start == end;
+        if nothing && self.is_gap_of_mask(start) {
+            let id = self.node(start, start, Data::Error);
+            return self.put(id);
+        }
         let implicit = nothing && tag.is_none();
         let (start, end) = place::scalar(self.parsed, style, &text, start, end, nothing);
         let text: Arc<str> = if nothing { Arc::from("") } else { Arc::from(text) };
@@ -280,6 +284,26 @@ impl<'a> Builder<'a> {
             self.report(self.tree.nodes.get(id as usize).and_then(lint::read_differently));
         }
         self.put(id);
+    }
+
+    /// Whether a value that is not written at `at` may be what was left out: blanked text stands where it belongs.
+    fn is_gap_of_mask(&self, at: usize) -> bool {
+        if self.masks.is_empty() {
+            return false;
+        }
+        let (before, after) = self.parsed.split_at_checked(at).unwrap_or_default();
+        let start = before.trim_end().len();
+        let mut rest = after.strip_prefix(':').unwrap_or(after).trim_start();
+        while rest.starts_with('#') {
+            rest = rest.split_once('\n').map_or("", |(_, next)| next).trim_start();
+        }
+        let end = self.parsed.len() - rest.len();
+        self.masks.iter().any(|mask| mask.start < end && start < mask.end)
+    }
+
+    /// Whether a part was left out between two places.
+    pub(super) fn is_masked_between(&self, start: u32, end: u32) -> bool {
+        self.masks.iter().any(|mask| mask.start < end as usize && (start as usize) < mask.end)
     }
 
     fn start(&mut self, children: Children, flow: bool, tag: Option<&Tag>, core: Core, start: usize) {

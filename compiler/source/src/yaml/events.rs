@@ -72,6 +72,8 @@ pub(super) enum Cause {
     Colon,
     /// Something else than a key where a key belongs.
     KeyExpected,
+    /// Something else than a list item where one belongs.
+    ItemExpected,
     Tab,
     Escape,
     Other,
@@ -175,6 +177,7 @@ fn cause(kind: &ErrorKind) -> Cause {
         | K::InvalidTrailingDoubleQuotedScalar => Cause::Unquoted,
         K::MappingValueNotAllowed => Cause::Colon,
         K::ExpectedBlockMappingKey => Cause::KeyExpected,
+        K::ExpectedBlockSequenceEntry => Cause::ItemExpected,
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => Cause::Tab,
         K::UnknownQuotedScalarEscape | K::InvalidQuotedScalarHexEscape => Cause::Escape,
         _ => Cause::Other,

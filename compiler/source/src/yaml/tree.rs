@@ -117,6 +117,14 @@ impl Tree {
         &self.text
     }
 
+    /// Whether a part was left out just before or just behind a place, with nothing but blanks between.
+    pub(super) fn is_next_to_mask(&self, span: Span) -> bool {
+        let blank = |from: u32, to: u32| {
+            self.text.get(from as usize..to as usize).is_some_and(|between| between.trim().is_empty())
+        };
+        self.masked.iter().any(|mask| blank(mask.end, span.start) || blank(span.end, mask.start))
+    }
+
     fn node(&self, id: NodeId) -> &Node {
         self.nodes.get(id as usize).unwrap_or(&LOST)
     }
@@ -231,18 +239,23 @@ impl<'t> NodeRef<'t> {
     }
 
     /// Whether a part of this list or map was left out because of a syntax error, so that what is missing in it may have been
-    /// written. True also of a node just before such a part, which may have been its next entry.
+    /// written. True also of a node just before or behind such a part, which may have been its first or next entry.
     pub fn is_incomplete(self) -> bool {
         let span = self.span();
-        let next_to = |mask: &Span| {
-            let between = self.tree.text.get(span.end as usize..mask.start as usize);
-            between.map_or(mask.end > span.start, |text| text.trim().is_empty())
-        };
         match self.node().data {
-            Data::List { .. } | Data::Map { .. } => self.tree.masked.iter().any(next_to),
+            Data::List { .. } | Data::Map { .. } => {
+                let inside = |mask: &Span| mask.start < span.end && span.start < mask.end;
+                self.tree.masked.iter().any(inside) || self.tree.is_next_to_mask(span)
+            }
             Data::Scalar { .. } => false,
             Data::Alias(_) | Data::Error => true,
         }
+    }
+
+    /// Whether something was left out just before or just behind the node because of a syntax error, so that the node may be
+    /// the rest of something else: a key that is not known there is then no second mistake.
+    pub fn is_next_to_damage(self) -> bool {
+        self.tree.is_next_to_mask(self.site())
     }
 
     /// The items of a list; none for any other node.
