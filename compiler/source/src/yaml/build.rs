@@ -258,7 +258,8 @@ impl<'a> Builder<'a> {
         }
         let nothing = style == Style::Plain && start == end;
         if nothing && self.is_gap_of_mask(start) {
-            let id = self.node(start, start, Data::Error);
+            let (at, _) = place::scalar(self.parsed, style, &text, start, end, nothing);
+            let id = self.node(at, at, Data::Error);
             return self.put(id);
         }
         let implicit = nothing && tag.is_none();
