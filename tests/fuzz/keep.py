@@ -1,5 +1,5 @@
 """Makes the kept corpus anew: seeds from the project's own examples, and what the fuzzer has discovered, each only if it
-reaches something that smaller ones do not; at most 200 KB a target.
+reaches something that smaller ones do not; of the discovered ones the smallest, at most 150 a target.
 
 usage: keep.py [TARGET...]      after `run.sh`, which builds the targets
 """
@@ -7,7 +7,7 @@ import glob, hashlib, os, re, shutil, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
-MOST, LARGEST = 200_000, 8_000
+MOST_FOUND, LARGEST = 150, 16_000
 TARGETS = ("yaml", "ir", "log", "templates", "front_end")
 # A fragment of the specification in a task around it.
 TASK = """aigo: 1
@@ -90,8 +90,8 @@ def seeds(target):
             yield b"\0" + b"".join(lines[:6] + lines[-3:])
 
 
-def size(path):
-    return os.path.getsize(path)
+def size(folder, name):
+    return os.path.getsize(os.path.join(folder, name))
 
 
 def keep(target):
@@ -106,19 +106,24 @@ def keep(target):
         if content and len(content) <= LARGEST:
             with open(os.path.join(seeded, hashlib.sha1(content).hexdigest()), "wb") as file:
                 file.write(content)
-    kept = os.path.join(HERE, "corpus", target)
-    found = os.path.join(HERE, "target", "corpus", target)
-    sources = [folder for folder in (kept, seeded, found) if os.path.isdir(folder)]
-    log = open(os.path.join(work, "log"), "w")
-    subprocess.run([program, "-merge=1", "-max_len=16384", merged, *sources], check=True, stdout=log, stderr=log)
+    merge(program, merged, [seeded], work)
+    kept, found = os.path.join(HERE, "corpus", target), os.path.join(HERE, "target", "corpus", target)
+    own = set(os.listdir(merged))
+    merge(program, merged, [folder for folder in (kept, found) if os.path.isdir(folder)], work)
+    more = [name for name in os.listdir(merged) if name not in own and size(merged, name) <= LARGEST]
+    more = sorted(more, key=lambda name: (size(merged, name), name))[:MOST_FOUND]
     shutil.rmtree(kept, ignore_errors=True)
     os.makedirs(kept)
-    total = 0
-    for path in sorted(glob.glob(os.path.join(merged, "*")), key=lambda path: (size(path), path)):
-        if size(path) <= LARGEST and total + size(path) <= MOST:
-            total += size(path)
-            shutil.copy(path, kept)
-    print(f"{target}: {len(os.listdir(kept))} inputs, {total} bytes, of {len(os.listdir(merged))} that reach something new")
+    for name in [*own, *more]:
+        shutil.copy(os.path.join(merged, name), kept)
+    total = sum(size(kept, name) for name in os.listdir(kept))
+    print(f"{target}: {len(own)} inputs of the project and {len(more)} that were found, {total} bytes")
+
+
+def merge(program, into, sources, work):
+    """Adds to a folder what reaches something that it does not reach yet."""
+    with open(os.path.join(work, "log"), "a") as log:
+        subprocess.run([program, "-merge=1", "-max_len=16384", into, *sources], check=True, stdout=log, stderr=log)
 
 
 for target in sys.argv[1:] or TARGETS:
