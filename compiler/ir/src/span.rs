@@ -115,7 +115,12 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// Found when a position is first asked for: most files have no finding.
     line_starts: OnceLock<Vec<u32>>,
+    /// How many characters stand before each multiple of [`STRIDE`] bytes. For lines that are longer than that: a file of one
+    /// line can have many findings.
+    characters: OnceLock<Vec<u32>>,
 }
+
+const STRIDE: usize = 4096;
 
 impl SourceFile {
     fn line_starts(&self) -> &[u32] {
@@ -123,6 +128,30 @@ impl SourceFile {
             let newlines = self.text.match_indices('\n').map(|(at, _)| at + 1);
             std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
         })
+    }
+
+    /// The number of characters between two places, both on characters.
+    fn count(&self, start: usize, end: usize) -> usize {
+        if end - start <= STRIDE {
+            return self.text[start..end].chars().count();
+        }
+        self.before(end) - self.before(start)
+    }
+
+    /// The number of characters before a place.
+    fn before(&self, at: usize) -> usize {
+        let begins = |bytes: &[u8]| bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        let counts = self.characters.get_or_init(|| {
+            let mut sum = 0;
+            let pieces = self.text.as_bytes().chunks(STRIDE);
+            let before = |piece: &[u8]| {
+                let next = sum + u32::try_from(begins(piece)).unwrap_or(0);
+                std::mem::replace(&mut sum, next)
+            };
+            pieces.map(before).collect()
+        });
+        let piece = (at / STRIDE).min(counts.len().saturating_sub(1));
+        counts.get(piece).map_or(0, |&n| n as usize) + begins(&self.text.as_bytes()[piece * STRIDE..at])
     }
 }
 
@@ -135,7 +164,7 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a text and gives its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new() });
+        self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new(), characters: OnceLock::new() });
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -165,7 +194,7 @@ impl SourceMap {
         let starts = file.line_starts();
         let line = starts.partition_point(|&start| start as usize <= offset).max(1);
         let start = starts.get(line - 1).map_or(0, |&start| start as usize);
-        Position { offset, line, column: file.text[start..offset].chars().count() + 1 }
+        Position { offset, line, column: file.count(start, offset) + 1 }
     }
 }
 
@@ -191,5 +220,17 @@ mod tests {
         };
         assert_eq!((at(0), at(4), at(5), at(8), at(900)), ((1, 1), (1, 4), (1, 4), (2, 1), (3, 1)));
         assert_eq!(map.slice(Span::new(file, 4, 7)), "値");
+    }
+
+    #[test]
+    fn columns_of_a_very_long_line_are_exact() {
+        let mut map = SourceMap::default();
+        let text = format!("a\n{}\nb", "é値 x".repeat(3000));
+        let file = map.add("t", text.as_str());
+        for (at, _) in text.char_indices() {
+            let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
+            let column = text[line..at].chars().count() + 1;
+            assert_eq!(map.position(Span::new(file, at, at)).column, column, "{at}");
+        }
     }
 }
