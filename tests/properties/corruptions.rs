@@ -7,9 +7,8 @@ use aigo_ir::diagnostic::{Diagnostic, Severity};
 
 use crate::harness::root;
 
-const WRONG: &[&str] = &[
-    "", "{", "}", "[", "]", ":", "\"", "'", "-", "#", "&", "*", "!", "|", "%", "@", "\t", "\n", " ", ",", "é",
-];
+const WRONG: &[&str] =
+    &["", "{", "}", "[", "]", ":", "\"", "'", "-", "#", "&", "*", "!", "|", "%", "@", "\t", "\n", " ", ",", "é"];
 
 /// A text with the character at each place replaced by some of the wrong ones, in turn.
 fn corrupted(text: &str) -> impl Iterator<Item = String> {

@@ -3,7 +3,7 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -139,11 +139,10 @@ fn index_of(id: NodeId) -> NodeIndex {
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
     slots: Vec<Slot>,
-    slot_names: HashSet<Arc<str>>,
+    slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
-    paths: HashSet<Arc<str>>,
-    /// Of a path that was wanted again, the first ordinal that may be free.
-    ordinals: HashMap<Arc<str>, u32>,
+    /// The paths of the nodes, each with the first ordinal behind it that may be free.
+    paths: BTreeMap<Arc<str>, u32>,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
 }
@@ -165,20 +164,18 @@ impl GraphBuilder {
 
     /// Whether a node of that path is there.
     pub fn has_path(&self, path: &str) -> bool {
-        self.paths.contains(path)
+        self.paths.contains_key(path)
     }
 
     /// A path that no node has yet: the wanted one, or it with the first ordinal from 2 on that is free.
     pub fn free_path(&mut self, wanted: &str) -> Arc<str> {
-        if !self.has_path(wanted) {
-            return wanted.into();
-        }
+        let Some(&first) = self.paths.get(wanted) else { return wanted.into() };
         // Paths are never taken away, so ordinals below the one that was free last are taken.
-        let mut ordinal = self.ordinals.get(wanted).copied().unwrap_or(2);
+        let mut ordinal = first;
         loop {
             let path = format!("{wanted}.{ordinal}");
             if !self.has_path(&path) {
-                self.ordinals.insert(wanted.into(), ordinal);
+                self.paths.insert(wanted.into(), ordinal);
                 return path.into();
             }
             ordinal += 1;
@@ -188,7 +185,7 @@ impl GraphBuilder {
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
         let path = path.into();
-        self.paths.insert(path.clone());
+        self.paths.entry(path.clone()).or_insert(2);
         self.nodes.push(Placed { node, path, region, origin });
         NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
@@ -216,7 +213,7 @@ impl GraphBuilder {
         }
         let done_edges = self.edges.iter().rev().filter(|edge| edge.1 == Port::Done);
         let done: BTreeMap<NodeId, NodeId> = done_edges.map(|edge| (edge.0, edge.3)).collect();
-        let breaks: HashSet<NodeId> =
+        let breaks: BTreeSet<NodeId> =
             self.breaks.iter().filter(|(_, port)| *port == Port::Done).map(|(from, _)| *from).collect();
         let target = |node: NodeId| {
             let mut header = self.nodes.get(node.0 as usize)?.region?;

@@ -164,7 +164,12 @@ pub struct SourceMap {
 impl SourceMap {
     /// Adds a text and gives its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(SourceFile { name: name.into(), text: text.into(), line_starts: OnceLock::new(), characters: OnceLock::new() });
+        self.files.push(SourceFile {
+            name: name.into(),
+            text: text.into(),
+            line_starts: OnceLock::new(),
+            characters: OnceLock::new(),
+        });
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 

@@ -14,7 +14,8 @@ pub struct Reads {
 impl Reads {
     /// Of the graphs in the order of [`Program::graphs`].
     pub fn of(program: &Program) -> Self {
-        let of_graph = |graph: &crate::graph::Graph| graph.nodes().map(|(_, placed)| node_names(&placed.node)).collect();
+        let of_graph =
+            |graph: &crate::graph::Graph| graph.nodes().map(|(_, placed)| node_names(&placed.node)).collect();
         Self { graphs: program.graphs().map(of_graph).collect() }
     }
 

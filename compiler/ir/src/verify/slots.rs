@@ -1,6 +1,6 @@
 //! Invariants of slots.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Found, Violation, flow};
@@ -29,7 +29,7 @@ impl Assigned {
 }
 
 /// A graph's slots by name.
-struct Slots<'g>(HashMap<&'g str, usize>);
+struct Slots<'g>(BTreeMap<&'g str, usize>);
 
 impl<'g> Slots<'g> {
     fn of(graph: &'g Graph) -> Self {

@@ -1,6 +1,6 @@
 //! Invariants of shape: each test looks at one edge.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::{Found, Violation};
 use crate::graph::{Graph, NodeId};
@@ -95,7 +95,7 @@ pub(super) fn again_to_own_header(graph: &Graph) -> Vec<Violation> {
 pub(super) fn acyclic(graph: &Graph, order: &[NodeId]) -> Vec<Violation> {
     let mut found = Found::new("acyclic", graph);
     if order.len() < graph.nodes().len() {
-        let ordered: HashSet<_> = order.iter().copied().collect();
+        let ordered: BTreeSet<_> = order.iter().copied().collect();
         if let Some((id, _)) = graph.nodes().find(|(id, _)| !ordered.contains(id)) {
             found.at(id, "a cycle that no loop bounds");
         }
@@ -140,7 +140,7 @@ pub(super) fn bounds(graph: &Graph) -> Vec<Violation> {
 /// No two nodes have the same path: positions are made of them.
 pub(super) fn unique_paths(graph: &Graph) -> Vec<Violation> {
     let mut found = Found::new("unique_paths", graph);
-    let mut seen = HashSet::with_capacity(graph.nodes().len());
+    let mut seen = BTreeSet::new();
     for (id, placed) in graph.nodes() {
         if !seen.insert(&placed.path) {
             found.at(id, format!("a second node of the path `{}`", placed.path));

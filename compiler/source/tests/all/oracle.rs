@@ -1,5 +1,5 @@
 //! The reader against `serde_yaml`: what is accepted has the same value, but for the differences of one table, all on purpose.
-#![expect(clippy::unwrap_used, reason = "a test")]
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test of the project's files")]
 
 use std::path::{Path, PathBuf};
 
@@ -238,7 +238,7 @@ fn blocks(page: &str) -> Vec<&str> {
 /// Every YAML text of the project, by where it comes from: how many both sides take, and what they make of all of them.
 #[test]
 fn every_file_of_the_project_agrees() {
-    for (folder, least) in [("tasks", 2), ("tests/fixtures", 5), ("spec", 100), ("tests/fuzz/corpus", 20)] {
+    for (folder, least) in [("tasks", 2), ("tests/fixtures", 5), ("spec", 80), ("tests/fuzz/corpus", 20)] {
         let mut both = 0;
         for path in files(folder) {
             let Ok(text) = std::fs::read_to_string(&path) else { continue };

@@ -1,4 +1,5 @@
 //! Broken files: something is said, and what is healthy is kept.
+#![expect(clippy::disallowed_methods, reason = "a test of the project's files")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -124,6 +125,30 @@ fn one_wrong_character_does_not_lose_the_file() {
     let mean = kept / f64::from(syntax);
     assert!(fixes > 200, "{fixes}");
     assert!(syntax > 3000 && mean > 0.76 && lost.is_empty(), "{syntax} {mean} {lost:#?}");
+}
+
+/// The same of whole files, at some places only: on average nearly all of the file is kept, and never nothing.
+#[test]
+fn one_wrong_character_does_not_lose_a_whole_task() {
+    for file in ["tasks/quickstart/task.yaml", "tests/fixtures/generated.yaml"] {
+        let text = std::fs::read_to_string(format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let all = of(&read(&text));
+        let (mut broken, mut kept, mut least) = (0_u32, 0.0, 1.0_f64);
+        for (nth, (at, c)) in text.char_indices().enumerate().filter(|(nth, _)| nth % 3 == 0) {
+            let with = ["{", "\"", ":", "\n", "*", "", "'", "-", "[", "é", "!"][nth / 3 % 11];
+            let parsed = read(&format!("{}{with}{}", &text[..at], &text[at + c.len_utf8()..]));
+            if parsed.diagnostics.iter().any(|d| d.row.code == "E0103") {
+                let found = of(&parsed);
+                let counted = |n: usize| f64::from(u32::try_from(n).unwrap());
+                let share = counted(found.intersection(&all).count()) / counted(all.len());
+                broken += 1;
+                kept += share;
+                least = least.min(share);
+            }
+        }
+        let mean = kept / f64::from(broken);
+        assert!(broken > 150 && mean > 0.8 && least > 0.0, "{file}: {broken} {mean} {least}");
+    }
 }
 
 /// Found by the fuzzer: an error inside what is one character in the file and two spaces in the masked text.
