@@ -47,6 +47,7 @@ pub struct Graph {
     /// Its slots.
     pub slots: Vec<Slot>,
     digraph: DiGraph<Placed, (Port, Jump)>,
+    has_twins: bool,
 }
 
 impl Graph {
@@ -63,6 +64,11 @@ impl Graph {
     /// The first node, which is the entry; none in an empty graph.
     pub fn entry(&self) -> Option<NodeId> {
         self.digraph.node_indices().next().map(id_of)
+    }
+
+    /// Whether two nodes have one path, as the builder saw when they were added.
+    pub(crate) const fn has_twins(&self) -> bool {
+        self.has_twins
     }
 
     /// Where a port leads.
@@ -143,6 +149,7 @@ pub struct GraphBuilder {
     nodes: Vec<Placed>,
     /// The paths of the nodes, each with the first ordinal behind it that may be free.
     paths: BTreeMap<Arc<str>, u32>,
+    has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
 }
@@ -175,7 +182,9 @@ impl GraphBuilder {
         loop {
             let path = format!("{wanted}.{ordinal}");
             if !self.has_path(&path) {
-                self.paths.insert(wanted.into(), ordinal);
+                if let Some(next) = self.paths.get_mut(wanted) {
+                    *next = ordinal;
+                }
                 return path.into();
             }
             ordinal += 1;
@@ -185,7 +194,9 @@ impl GraphBuilder {
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
         let path = path.into();
-        self.paths.entry(path.clone()).or_insert(2);
+        if self.paths.insert(path.clone(), 2).is_some() {
+            self.has_twins = true;
+        }
         self.nodes.push(Placed { node, path, region, origin });
         NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
@@ -258,7 +269,7 @@ impl GraphBuilder {
         for (from, port, jump, to) in edges {
             digraph.add_edge(from, to, (port, jump));
         }
-        Graph { name: name.into(), slots: self.slots, digraph }
+        Graph { name: name.into(), slots: self.slots, digraph, has_twins: self.has_twins }
     }
 
     /// Headers before their regions, siblings as they were added.
