@@ -79,6 +79,8 @@ pub(super) enum Cause {
     ItemExpected,
     Tab,
     Escape,
+    /// More comments than are held back.
+    Comments,
     Other,
 }
 
@@ -184,6 +186,7 @@ fn cause(kind: &ErrorKind) -> Cause {
         K::ExpectedBlockSequenceEntry => Cause::ItemExpected,
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => Cause::Tab,
         K::UnknownQuotedScalarEscape | K::InvalidQuotedScalarHexEscape => Cause::Escape,
+        K::TooManyComments => Cause::Comments,
         _ => Cause::Other,
     }
 }

@@ -74,6 +74,11 @@ fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, sy
             syntax.pop();
         }
     }
+    if broken.stop.cause == Cause::Comments {
+        syntax.push(describe(text, file, broken, anchor));
+        masks.push(Mask { told: true, ..comments(text, broken.stop.at) });
+        return;
+    }
     if let Some(mask) = masks.last_mut().filter(|mask| anchor <= mask.end || broken.stop.at <= mask.end) {
         *mask = Mask { told: mask.told, misplaced: mask.misplaced, ..region(text, mask.anchor, mask.step + 1) };
         let (start, line) = (mask.start, mask.line);
@@ -90,6 +95,19 @@ fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, sy
         syntax.push(describe(text, file, broken, anchor));
     }
     masks.push(Mask { told, misplaced, ..region(text, anchor, 0) });
+}
+
+/// The comments from a place on, as far as nothing else stands between them.
+fn comments(text: &str, at: usize) -> Mask {
+    let start = line_start(text, at);
+    let mut end = start;
+    for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
+        if !is_blank(line) {
+            break;
+        }
+        end += line.len();
+    }
+    Mask { start, end, line: start, anchor: start, ..Mask::default() }
 }
 
 /// Whether an entry in the wrong column stands in one block with an earlier one in the same column. What moved the first

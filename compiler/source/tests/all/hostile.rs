@@ -100,6 +100,16 @@ fn size_has_a_bound() {
     }
 }
 
+/// Comments that are too many are one finding, and what follows them is read.
+#[test]
+fn too_many_comments_are_one_mistake() {
+    let text = format!("a:\n{}  - b\nc: 1\n", "# c\n".repeat(150_000));
+    let parsed = parse(&text, FileId(0));
+    assert_eq!(parsed.diagnostics.len(), 1, "{:?}", parsed.diagnostics.get(1));
+    let root = parsed.tree.root();
+    assert_eq!((root.get("a").unwrap().items().len(), root.entries().len()), (1, 2));
+}
+
 #[test]
 fn syntax_errors_without_end_are_given_up() {
     for (name, text, codes) in [
