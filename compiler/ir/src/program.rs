@@ -126,6 +126,15 @@ pub struct Tool {
     pub answer: ToolAnswer,
 }
 
+impl Tool {
+    /// The expressions of its rules.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let ToolAnswer::Rules(rules) = &self.answer else { return Vec::new() };
+        let set = rules.set.iter().flat_map(|(path, value)| [path, value]);
+        rules.require.iter().chain(set).chain(&rules.returns).collect()
+    }
+}
+
 /// A parameter of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -255,7 +264,9 @@ pub fn node_names(node: &Node) -> Vec<Arc<str>> {
     // What a check's condition reads of the check itself is nothing of the program's.
     let of_check = |name: &&str| !matches!(node, Node::Check { .. }) || !Test::NAMES.contains(name);
     names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).filter(of_check).map(Arc::from));
-    names.extend(node_templates(node).into_iter().flat_map(Template::names));
+    // Most texts have no place to fill in, and need not be read.
+    let templates = node_templates(node).into_iter().filter(|template| template.source.contains('{'));
+    names.extend(templates.flat_map(Template::names));
     names
 }
 
