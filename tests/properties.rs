@@ -1,6 +1,7 @@
 //! Properties over generated programs, expressions, answers and orders of arrival. Programs are made from a seed and a size
 //! by [`dice`], so that they hold together by construction; proptest draws the seeds and shrinks the sizes.
 
+mod corruptions;
 mod dice;
 mod expressions;
 mod graphs;

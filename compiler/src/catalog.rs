@@ -15,7 +15,6 @@ rows! {
     // Shape: keys and kinds.
     UNKNOWN_KEY error "E0201" "an unknown key";
     MISSING_KEY error "E0202" "a key is missing";
-    NOT_YET error "E0203" "a part of the language that this version does not have";
     WRONG_KIND error "E0204" "a value of the wrong kind";
     NO_VERB error "E0205" "a step, scorer or rule without its verb";
     TWO_VERBS error "E0206" "a step, scorer or rule with two verbs";

@@ -33,10 +33,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
-use aigo_ir::graph::Graph;
-use aigo_ir::program::{Call, Program, node_names};
+use aigo_ir::program::{Call, Program};
 use aigo_ir::span::{Origin, SourceMap};
-use aigo_ir::verify;
+use aigo_ir::verify::{self, Reads};
 use aigo_source::Tree;
 
 use crate::define::Scope;
@@ -193,13 +192,21 @@ fn stages(
         let help = "what stands before it always ends the conversation or the loop";
         found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
     }
-    sound(&program, found, resolved.task.span);
+    let reads = Reads::of(&program);
+    sound(&program, &reads, found, resolved.task.span);
     if found.has_errors() {
         return None;
     }
-    let read = reads(&program);
-    program.fields.retain(|field| read.contains(&field.name));
-    let solve_reads = program.solves.first().map(|graph| graph_reads(&program, graph)).unwrap_or_default();
+    let (read, by_others) = (reads.all(), read_by_others(&program));
+    let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
+    program.fields.retain(|field| is_read(&field.name));
+    for (at, graph) in program.solves.iter_mut().enumerate() {
+        let own = reads.graph(at);
+        graph.fields.retain(|field| own.contains(&field.name));
+    }
+    let by_solve = reads.graph(0);
+    let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
+    let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(solve_reads, world);
     Some((program, dataset))
 }
@@ -217,8 +224,10 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
 }
 
 /// What the verifier finds in a program that was lowered from a task without mistakes.
-fn sound(program: &Program, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
-    for violation in verify::verify(program) {
+fn sound(program: &Program, reads: &Reads, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
+    // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
+    let violations = if cfg!(debug_assertions) { verify::verify(program) } else { verify::sound(program, reads) };
+    for violation in violations {
         let Origin(span) = violation.origin;
         let diagnostic = if violation.invariant == "assigned_before_read" {
             let help = "bind it before the step that may be skipped, or move the reading into it";
@@ -231,17 +240,13 @@ fn sound(program: &Program, found: &mut Diagnostics, whole: aigo_ir::span::Span)
     }
 }
 
-/// The fields that a graph reads, in the program's order.
-fn graph_reads(program: &Program, graph: &Graph) -> Vec<Arc<str>> {
-    let names: BTreeSet<Arc<str>> = graph.nodes().flat_map(|(_, placed)| node_names(&placed.node)).collect();
-    program.fields.iter().map(|field| field.name.clone()).filter(|name| names.contains(name)).collect()
-}
-
-/// The fields that anything in the program reads.
-fn reads(program: &Program) -> Vec<Arc<str>> {
-    let mut names: Vec<Arc<str>> = program.graphs().flat_map(|graph| graph_reads(program, graph)).collect();
-    names.extend(program.roles.iter().flat_map(|role| role.player.names()));
+/// The names that roles, `setup`, `teardown` and tools read.
+fn read_by_others(program: &Program) -> BTreeSet<Arc<str>> {
+    let mut names: BTreeSet<Arc<str>> = program.roles.iter().flat_map(|role| role.player.names()).collect();
     let calls = program.setup.iter().chain(&program.teardown).flat_map(Call::texts);
     names.extend(calls.flat_map(|text| text.names()));
+    for tool in &program.tools {
+        names.extend(tool.expressions().into_iter().flat_map(|expr| expr.names()).map(Arc::from));
+    }
     names
 }

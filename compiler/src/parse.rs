@@ -181,8 +181,8 @@ impl Reader<'_> {
 
     /// A value of another kind than the language wants.
     pub(crate) fn wrong_kind(&mut self, node: NodeRef<'_>, what: &str, wanted: &str) {
-        // Nothing is written where a part could not be read: it may have been that.
-        if node.is_error() || node.is_implicit() && node.is_incomplete() {
+        // What is left of a value that was damaged can be of any kind.
+        if node.is_error() || node.is_incomplete() {
             return;
         }
         let seen = if node.is_implicit() {
@@ -205,6 +205,8 @@ impl Reader<'_> {
             let name = entry.key.value;
             match construct.key(name) {
                 Some(_) => {}
+                // The rest of a line that was broken off, or what took in the lines of the entry behind it.
+                None if entry.key_node.is_next_to_damage() || entry.value.is_next_to_damage() => {}
                 None => self.report(misspelt::unknown(name, entry.key.span, node, construct)),
             }
         }

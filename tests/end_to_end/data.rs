@@ -116,7 +116,8 @@ fn of_a_thousand_bad_rows_twenty_are_shown_and_the_rest_counted() {
 
 #[test]
 fn a_missing_field_names_file_row_and_how_many_lack_it() {
-    let mut text: String = (1..=1_200).map(|n| format!("{{\"id\": {n}, \"plan\": \"Pro\"}}\n")).collect();
+    let line = |n: usize| format!("{{\"id\": {n}, \"plan\": \"Pro\"}}\n");
+    let mut text = (1..=1_200).map(line).collect::<Vec<_>>().concat();
     for row in ["{\"id\": 731, \"plan\": \"Pro\"}\n", "{\"id\": 900, \"plan\": \"Pro\"}\n"] {
         text = text.replace(row, &row.replace(", \"plan\": \"Pro\"", ""));
     }
@@ -208,10 +209,14 @@ fn a_filter_is_a_condition_and_what_it_leaves_out_is_not_there() {
         ),
         ("n >", "error[E0401]"),
         ("n > 9", "error[E0502]"),
+        ("n == 9", "warning[W0520]: the filter leaves no row of this source"),
     ] {
         let dataset = format!("{{file: a.jsonl, filter: \"{filter}\"}}");
+        // A filter with a mistake is not said to leave nothing as well.
+        let dataset = if filter == "n > 9" { dataset } else { format!("[{dataset}, {{samples: [{{a: 1}}]}}]") };
+        let expected = if filter == "n > 9" { expected.to_owned() } else { expected.replace(":35:", ":36:") };
         let found = findings(&compile("t.yaml", task("", &dataset, "Hi").as_bytes(), &world));
-        assert!(found.len() == 1 && found[0].contains(expected), "{filter}: {found:#?}");
+        assert!(found.len() == 1 && found[0].contains(&expected), "{filter}: {found:#?}");
     }
 }
 
@@ -283,7 +288,11 @@ fn transcripts_are_samples_of_their_own_graph() {
     let shown: Vec<_> = found
         .iter()
         .map(|row| {
-            (&*row.graph, row.conversation.messages().len(), row.fields.get("recorded_reply").map(|v| v.to_json()))
+            (
+                &*row.graph,
+                row.conversation.messages().len(),
+                row.fields.get("recorded_reply").map(aigo_ir::value::Value::to_json),
+            )
         })
         .collect();
     assert_eq!(shown, [("each_turn", 1, Some("\"x\"".to_owned())), ("each_turn", 3, Some("\"\"".to_owned()))]);
@@ -307,7 +316,7 @@ fn ids_are_unique_over_all_sources() {
 
 #[test]
 fn thirty_thousand_fields_are_no_more_than_rows() {
-    let text: String = (0..30_000).map(|n| format!("{{\"id\": {n}, \"field{n}\": {n}}}\n")).collect();
+    let text = (0..30_000).map(|n| format!("{{\"id\": {n}, \"field{n}\": {n}}}\n")).collect::<Vec<_>>().concat();
     let found = rows(&files(&[("a.jsonl", &text)]), &task("", "{file: a.jsonl}", "Hi"));
     assert_eq!(found.len(), 30_000);
 }
@@ -369,9 +378,10 @@ fn what_is_no_file_of_the_task_is_refused() {
 
 /// Files of real conversations, if they are at hand.
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that did not run says so")]
 fn real_transcripts_are_read_whole() {
     let Some(folder) = std::env::var_os("AIGO_TRANSCRIPTS") else {
-        println!("AIGO_TRANSCRIPTS names no folder with real conversations: not tested with any");
+        eprintln!("AIGO_TRANSCRIPTS names no folder with real conversations: not tested with any");
         return;
     };
     let mut calls = 0;

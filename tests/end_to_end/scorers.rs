@@ -204,6 +204,17 @@ fn graphs_extract_go_through_items_and_decide() {
     assert_eq!(judged("graph_lost", graph, &both("Hello", "false")), ("scored false Some(false)".into(), 2));
     // What was never said is refused twice, and then the scorer is invalid.
     assert_eq!(judged("graph_unsaid", graph, &both("Goodbye", "true")), ("invalid none None".into(), 2));
+    // One call for the list, one for the verdicts on all its items.
+    let batch = graph.replace("as: word, steps", "as: word, batch: true, steps");
+    let answer = |score: &str| {
+        let item = r#"{"word": "w", "turn": "1u", "quote": "Hello"}"#;
+        format!("  judge: {{scripted: [{{say: '{{\"items\": [{item}], \"verdicts\": [{{\"score\": {score}}}]}}'}}]}}\n")
+    };
+    assert_eq!(judged("graph_batch", &batch, &answer("true")), ("scored true Some(true)".into(), 2));
+    assert_eq!(judged("graph_batch_fails", &batch, &answer("false")), ("scored false Some(false)".into(), 2));
+    assert_eq!(judged("graph_batch_broken", &batch, &answer("7")), ("invalid none None".into(), 3));
+    let none = "  judge: {scripted: [{say: '{\"items\": []}'}]}\n";
+    assert_eq!(judged("graph_batch_none", &batch, none), ("scored true Some(true)".into(), 1));
     let decision = "  - name: x\n    graph:\n      - each: {in: turns(), as: number, steps: [{score: length(said_in(number))}]}\n        as: lengths\n      \
         - set: {longest: max(lengths)}\n      - if: {when: longest > 5, then: [{score: 5}], else: [{score: 2}]}\n";
     assert_eq!(judged("graph_decision", decision, ""), ("scored 5 Some(true)".into(), 0));

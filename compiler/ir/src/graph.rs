@@ -3,6 +3,7 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -49,6 +50,7 @@ pub struct Graph {
     /// Its slots.
     pub slots: Vec<Slot>,
     digraph: DiGraph<Placed, (Port, Jump)>,
+    has_twins: bool,
 }
 
 impl Graph {
@@ -67,6 +69,11 @@ impl Graph {
         self.digraph.node_indices().next().map(id_of)
     }
 
+    /// Whether two nodes have one path, as the builder saw when they were added.
+    pub(crate) const fn has_twins(&self) -> bool {
+        self.has_twins
+    }
+
     /// Where a port leads.
     pub fn follow(&self, from: NodeId, port: Port) -> Option<(Jump, NodeId)> {
         let found = self.digraph.edges(index_of(from)).find(|edge| edge.weight().0 == port)?;
@@ -74,12 +81,9 @@ impl Graph {
     }
 
     /// The out-edges of a node, by port.
-    pub fn edges(&self, from: NodeId) -> Vec<(Port, Jump, NodeId)> {
-        let edges =
-            self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())));
-        let mut edges: Vec<_> = edges.collect();
-        edges.sort_unstable();
-        edges
+    pub fn edges(&self, from: NodeId) -> impl Iterator<Item = (Port, Jump, NodeId)> + Clone {
+        // `finish` adds them from the last port to the first, and they come from the last added to the first.
+        self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())))
     }
 
     /// The number of a slot.
@@ -101,29 +105,29 @@ impl Graph {
         }
     }
 
-    /// The headers around a node, the innermost first.
-    pub fn regions(&self, id: NodeId) -> Vec<NodeId> {
-        let mut found: Vec<NodeId> = Vec::new();
-        let mut next = self.get(id).and_then(|placed| placed.region);
-        while let Some(header) = next
-            && !found.contains(&header)
-        {
-            found.push(header);
-            next = self.get(header).and_then(|placed| placed.region);
+    /// The innermost map around a node.
+    pub fn map_around(&self, id: NodeId) -> Option<NodeId> {
+        let mut inner = id;
+        loop {
+            // A header comes before its region, so this ends.
+            let header = self.get(inner)?.region.filter(|header| *header < inner)?;
+            if matches!(self.get(header)?.node, Node::Map { .. }) {
+                return Some(header);
+            }
+            inner = header;
         }
-        found
     }
 
     /// Whether a node is inside a map.
     pub fn in_map(&self, id: NodeId) -> bool {
-        self.regions(id).iter().any(|&header| self.get(header).is_some_and(|h| matches!(h.node, Node::Map { .. })))
+        self.map_around(id).is_some()
     }
 }
 
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         let same = |ids: (NodeId, &Placed), theirs: (NodeId, &Placed)| {
-            ids.1 == theirs.1 && self.edges(ids.0) == other.edges(theirs.0)
+            ids.1 == theirs.1 && self.edges(ids.0).eq(other.edges(theirs.0))
         };
         self.name == other.name
             && self.fields == other.fields
@@ -145,7 +149,11 @@ fn index_of(id: NodeId) -> NodeIndex {
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
     slots: Vec<Slot>,
+    slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
+    /// The paths of the nodes, each with the first ordinal behind it that may be free.
+    paths: BTreeMap<Arc<str>, u32>,
+    has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
 }
@@ -154,7 +162,7 @@ impl GraphBuilder {
     /// Declares a slot; once a name.
     pub fn slot(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Arc<str> {
         let name = name.into();
-        if !self.slots.iter().any(|slot| slot.name == name) {
+        if self.slot_names.insert(name.clone()) {
             self.slots.push(Slot { name: name.clone(), ty });
         }
         name
@@ -162,17 +170,38 @@ impl GraphBuilder {
 
     /// Whether a slot of that name is declared.
     pub fn has_slot(&self, name: &str) -> bool {
-        self.slots.iter().any(|slot| &*slot.name == name)
+        self.slot_names.contains(name)
     }
 
     /// Whether a node of that path is there.
     pub fn has_path(&self, path: &str) -> bool {
-        self.nodes.iter().any(|placed| &*placed.path == path)
+        self.paths.contains_key(path)
+    }
+
+    /// A path that no node has yet: the wanted one, or it with the first ordinal from 2 on that is free.
+    pub fn free_path(&mut self, wanted: &str) -> Arc<str> {
+        let Some(&first) = self.paths.get(wanted) else { return wanted.into() };
+        // Paths are never taken away, so ordinals below the one that was free last are taken.
+        let mut ordinal = first;
+        loop {
+            let path = format!("{wanted}.{ordinal}");
+            if !self.has_path(&path) {
+                if let Some(next) = self.paths.get_mut(wanted) {
+                    *next = ordinal;
+                }
+                return path.into();
+            }
+            ordinal += 1;
+        }
     }
 
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
-        self.nodes.push(Placed { node, path: path.into(), region, origin });
+        let path = path.into();
+        if self.paths.insert(path.clone(), 2).is_some() {
+            self.has_twins = true;
+        }
+        self.nodes.push(Placed { node, path, region, origin });
         NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -191,25 +220,34 @@ impl GraphBuilder {
         self.breaks.push((from, port));
     }
 
-    /// Where a break out of the region of `node` leads. The `done` of its header can be a break of the region around it.
-    fn break_target(&self, node: NodeId) -> Option<NodeId> {
-        let mut header = self.nodes.get(node.0 as usize)?.region?;
-        for _ in 0..self.nodes.len() {
-            if let Some(edge) = self.edges.iter().find(|edge| edge.0 == header && edge.1 == Port::Done) {
-                return Some(edge.3);
-            }
-            self.breaks.iter().find(|(from, port)| *from == header && *port == Port::Done)?;
-            header = self.nodes.get(header.0 as usize)?.region?;
+    /// The edges of the breaks: each leads where the `done` of its header leads, which can itself be a break of the region
+    /// around it.
+    fn broken_out(&self) -> Vec<(NodeId, Port, Jump, NodeId)> {
+        if self.breaks.is_empty() {
+            return Vec::new();
         }
-        None
+        let done_edges = self.edges.iter().rev().filter(|edge| edge.1 == Port::Done);
+        let done: BTreeMap<NodeId, NodeId> = done_edges.map(|edge| (edge.0, edge.3)).collect();
+        let breaks: BTreeSet<NodeId> =
+            self.breaks.iter().filter(|(_, port)| *port == Port::Done).map(|(from, _)| *from).collect();
+        let target = |node: NodeId| {
+            let mut header = self.nodes.get(node.0 as usize)?.region?;
+            for _ in 0..self.nodes.len() {
+                if let Some(to) = done.get(&header) {
+                    return Some(*to);
+                }
+                breaks.get(&header)?;
+                header = self.nodes.get(header.0 as usize)?.region?;
+            }
+            None
+        };
+        self.breaks.iter().filter_map(|&(from, port)| Some((from, port, Jump::Break, target(from)?))).collect()
     }
 
     /// The graph, numbered in the order of the text form. Edges to nodes that are not there are left out, and regions that
     /// are not there become the outermost: verification then names the node.
     pub fn finish(mut self, name: impl Into<Arc<str>>) -> Graph {
-        let targets: Vec<_> = self.breaks.iter().map(|&(from, port)| (from, port, self.break_target(from))).collect();
-        let found = targets.into_iter().filter_map(|(from, port, to)| Some((from, port, Jump::Break, to?)));
-        self.edges.extend(found);
+        self.edges.extend(self.broken_out());
         let order = self.order();
         let mut new = vec![NodeIndex::end(); self.nodes.len()];
         for (at, &old) in order.iter().enumerate() {
@@ -219,18 +257,23 @@ impl GraphBuilder {
         }
         let renumber = |id: NodeId| new.get(id.0 as usize).copied().filter(|index| *index != NodeIndex::end());
         let mut digraph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
+        let mut nodes: Vec<Option<Placed>> = self.nodes.into_iter().map(Some).collect();
         for &old in &order {
-            if let Some(placed) = self.nodes.get(old) {
+            if let Some(placed) = nodes.get_mut(old).and_then(Option::take) {
                 let region = placed.region.and_then(renumber).map(id_of);
-                digraph.add_node(Placed { region, ..placed.clone() });
+                digraph.add_node(Placed { region, ..placed });
             }
         }
-        for (from, port, jump, to) in self.edges {
-            if let (Some(from), Some(to)) = (renumber(from), renumber(to)) {
-                digraph.add_edge(from, to, (port, jump));
-            }
+        let known = |(from, port, jump, to): &(NodeId, Port, Jump, NodeId)| {
+            Some((renumber(*from)?, *port, *jump, renumber(*to)?))
+        };
+        let mut edges: Vec<_> = self.edges.iter().filter_map(known).collect();
+        // The last first: see `Graph::edges`.
+        edges.sort_unstable_by(|a, b| b.cmp(a));
+        for (from, port, jump, to) in edges {
+            digraph.add_edge(from, to, (port, jump));
         }
-        Graph { name: name.into(), fields: Vec::new(), slots: self.slots, digraph }
+        Graph { name: name.into(), fields: Vec::new(), slots: self.slots, digraph, has_twins: self.has_twins }
     }
 
     /// Headers before their regions, siblings as they were added.

@@ -51,25 +51,45 @@ impl fmt::Debug for Key {
 
 /// Feeds typed data into one hash. Every item begins with a byte for its type; texts, lists and maps carry their length;
 /// so no two different sequences of calls give the same bytes.
-pub struct KeyWriter(blake3::Hasher);
+pub struct KeyWriter {
+    /// What was written and not hashed yet. Most keys are of little data, which is cheaper to hash at once.
+    buffer: Vec<u8>,
+    hasher: Option<Box<blake3::Hasher>>,
+}
+
+/// How much is hashed at once.
+const PIECE: usize = 4096;
 
 impl KeyWriter {
     /// A hash for one purpose: `domain` keeps equal data of different purposes apart.
     pub fn new(domain: &str) -> Self {
-        let mut writer = Self(blake3::Hasher::new());
+        let mut writer = Self { buffer: Vec::with_capacity(256), hasher: None };
         writer.str(domain);
         writer
     }
 
+    fn bytes(&mut self, bytes: &[u8]) {
+        if self.buffer.len() + bytes.len() > PIECE {
+            let hasher = self.hasher.get_or_insert_default();
+            hasher.update(&self.buffer);
+            self.buffer.clear();
+            if bytes.len() > PIECE {
+                hasher.update(bytes);
+                return;
+            }
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
     fn tagged(&mut self, tag: u8, length: usize) {
-        self.0.update(&[tag]);
-        self.0.update(&(length as u64).to_le_bytes());
+        self.buffer.push(tag);
+        self.bytes(&(length as u64).to_le_bytes());
     }
 
     /// A text.
     pub fn str(&mut self, text: &str) -> &mut Self {
         self.tagged(b's', text.len());
-        self.0.update(text.as_bytes());
+        self.bytes(text.as_bytes());
         self
     }
 
@@ -83,15 +103,15 @@ impl KeyWriter {
 
     /// A number.
     pub fn u64(&mut self, n: u64) -> &mut Self {
-        self.0.update(b"u");
-        self.0.update(&n.to_le_bytes());
+        self.bytes(b"u");
+        self.bytes(&n.to_le_bytes());
         self
     }
 
     /// Another hash.
     pub fn key(&mut self, key: &Key) -> &mut Self {
-        self.0.update(b"k");
-        self.0.update(&key.0);
+        self.bytes(b"k");
+        self.bytes(&key.0);
         self
     }
 
@@ -105,18 +125,18 @@ impl KeyWriter {
     pub fn value(&mut self, value: &Value) -> &mut Self {
         match value {
             Value::Null => {
-                self.0.update(b"n");
+                self.bytes(b"n");
             }
             Value::Bool(b) => {
-                self.0.update(if *b { b"t" } else { b"f" });
+                self.bytes(if *b { b"t" } else { b"f" });
             }
             Value::Int(n) => {
-                self.0.update(b"i");
-                self.0.update(&n.to_le_bytes());
+                self.bytes(b"i");
+                self.bytes(&n.to_le_bytes());
             }
             Value::Float(x) => {
-                self.0.update(b"d");
-                self.0.update(&x.to_bits().to_le_bytes());
+                self.bytes(b"d");
+                self.bytes(&x.to_bits().to_le_bytes());
             }
             Value::Str(text) => {
                 self.str(text);
@@ -139,7 +159,11 @@ impl KeyWriter {
 
     /// The hash.
     pub fn finish(&self) -> Key {
-        Key(*self.0.finalize().as_bytes())
+        let hash = match &self.hasher {
+            None => blake3::hash(&self.buffer),
+            Some(hasher) => hasher.clone().update(&self.buffer).finalize(),
+        };
+        Key(*hash.as_bytes())
     }
 }
 
@@ -160,5 +184,20 @@ mod tests {
         assert_ne!(of(&["a"]), of(&["a", ""]));
         let one = KeyWriter::new("t").value(&Value::Int(1)).finish();
         assert_ne!(one, KeyWriter::new("t").value(&Value::Float(1.0)).finish());
+    }
+
+    #[test]
+    fn in_whatever_pieces_it_is_hashed_the_hash_is_of_all_bytes() {
+        for length in [0, 1, 240, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+            let (mut writer, mut bytes) = (KeyWriter::new("t"), b"s\x01\0\0\0\0\0\0\0t".to_vec());
+            for text in ["x".repeat(length), "y".repeat(7)] {
+                writer.str(&text).u64(3);
+                bytes.push(b's');
+                bytes.extend((text.len() as u64).to_le_bytes());
+                bytes.extend(text.as_bytes());
+                bytes.extend(b"u\x03\0\0\0\0\0\0\0");
+            }
+            assert_eq!(writer.finish().0, *blake3::hash(&bytes).as_bytes(), "{length}");
+        }
     }
 }

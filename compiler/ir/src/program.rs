@@ -14,6 +14,7 @@ pub use crate::role::{
     Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
     HttpMethod, HttpRole, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session,
 };
+use crate::schema::Schema;
 use crate::span::Origin;
 use crate::template::{SyntaxError, Template};
 use crate::ty::Type;
@@ -123,6 +124,15 @@ pub struct Tool {
     pub params: Vec<Parameter>,
     /// How its calls are answered.
     pub answer: ToolAnswer,
+}
+
+impl Tool {
+    /// The expressions of its rules.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let ToolAnswer::Rules(rules) = &self.answer else { return Vec::new() };
+        let set = rules.set.iter().flat_map(|(path, value)| [path, value]);
+        rules.require.iter().chain(set).chain(&rules.returns).collect()
+    }
 }
 
 /// A parameter of a tool.
@@ -254,7 +264,9 @@ pub fn node_names(node: &Node) -> Vec<Arc<str>> {
     // What a check's condition reads of the check itself is nothing of the program's.
     let of_check = |name: &&str| !matches!(node, Node::Check { .. }) || !Test::NAMES.contains(name);
     names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).filter(of_check).map(Arc::from));
-    names.extend(node_templates(node).into_iter().flat_map(Template::names));
+    // Most texts have no place to fill in, and need not be read.
+    let templates = node_templates(node).into_iter().filter(|template| template.source.contains('{'));
+    names.extend(templates.flat_map(Template::names));
     names
 }
 
@@ -279,6 +291,8 @@ pub fn node_expressions(node: &Node) -> Vec<&Expr> {
 fn node_slots(node: &Node) -> Vec<&Arc<str>> {
     match node {
         Node::Append { said: Said::Reply(slot), .. } => vec![slot],
+        Node::Generate { schema: Some(Schema::Verdicts(of, _)), .. } => vec![of],
+        Node::Parse { from, schema: Schema::Verdicts(of, _), .. } => vec![from, of],
         Node::Parse { from, .. } | Node::Reduce { from, .. } | Node::Score { from, .. } => vec![from],
         Node::Tool { call, .. } => vec![call],
         _ => Vec::new(),

@@ -246,13 +246,16 @@ fn schema(line: &mut Cursor<'_>) -> Read<Option<Schema>> {
         None => None,
         Some("user_turn") => Some(Schema::UserTurn),
         Some("verdict") => Some(Schema::Verdict(line.needed_text("of")?.into())),
-        Some("judged") => {
-            let (scale, pass) = (crate::read::score::scale(line)?, line.needed_number("pass")?);
-            Some(Schema::Judged(Judged { scale, pass, rule: crate::read::score::evidence(line)? }))
-        }
+        Some("judged") => Some(Schema::Judged(judged(line)?)),
+        Some("verdicts") => Some(Schema::Verdicts(line.needed_text("of")?.into(), judged(line)?)),
         Some("items") => Some(Schema::Items(items(line)?)),
         Some(other) => return line.fail(format!("unknown schema `{other}`")),
     })
+}
+
+fn judged(line: &mut Cursor<'_>) -> Read<Judged> {
+    let (scale, pass) = (crate::read::score::scale(line)?, line.needed_number("pass")?);
+    Ok(Judged { scale, pass, rule: crate::read::score::evidence(line)? })
 }
 
 fn items(line: &mut Cursor<'_>) -> Read<Items> {

@@ -2,7 +2,7 @@
 
 mod items;
 
-pub use items::{ItemKind, Items, items_schema, read_items};
+pub use items::{ItemKind, Items, items_schema, read_items, record_of};
 
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub enum Schema {
     Judged(Judged),
     /// A list of things found in the conversation.
     Items(Items),
+    /// A verdict on each item of the list in the slot, in its order.
+    Verdicts(Arc<str>, Judged),
 }
 
 /// What a verdict on a scale of its own is held against.
@@ -94,6 +96,18 @@ pub fn verdict_schema(scale: &Scale, rule: EvidenceRule, labels: &[String]) -> V
     object(properties)
 }
 
+/// JSON Schema of a verdict on each of so many items.
+pub fn verdicts_schema(judged: &Judged, count: usize, labels: &[String]) -> Value {
+    let count = Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+    let list = Value::map([
+        ("type", Value::str("array")),
+        ("minItems", count.clone()),
+        ("maxItems", count),
+        ("items", verdict_schema(&judged.scale, judged.rule, labels)),
+    ]);
+    object(vec![("verdicts", list)])
+}
+
 /// The JSON objects in a text, first to last, those within others left out. What stands between them is passed over: a judge
 /// may write about code before it answers. The work is bounded in bytes, whatever the text is.
 fn objects(text: &str) -> Vec<Value> {
@@ -162,8 +176,35 @@ pub struct Contract<'c> {
 /// Reads a judge's answer: the last object that has a score of the scale. What breaks the contract is an invalid verdict
 /// whose reason says what was wrong, in words that a repair call can pass on.
 pub fn read_verdict(answer: &str, contract: &Contract<'_>) -> Verdict {
+    verdict_of(&objects(answer), contract)
+}
+
+/// Reads a verdict on each of `count` items: of the last object that has a list of `verdicts`. The second part is what is
+/// wrong with the answer; then the list is empty.
+pub fn read_verdicts(answer: &str, count: usize, contract: &Contract<'_>) -> (Value, Option<String>) {
+    let found = objects(answer).iter().rev().find_map(|found| found.get("verdicts").cloned());
+    let result = match found.as_ref().map(Value::as_list) {
+        None => Err("the answer has no JSON object with `verdicts` in it".to_owned()),
+        Some(None) => Err("`verdicts` is no list".to_owned()),
+        Some(Some(list)) if list.len() != count => {
+            Err(format!("`verdicts` has {} entries for {count} items", list.len()))
+        }
+        Some(Some(list)) => {
+            let one = |(at, item): (usize, &Value)| {
+                let verdict = verdict_of(std::slice::from_ref(item), contract);
+                match verdict.outcome {
+                    Outcome::Scored => Ok(verdict.to_value()),
+                    _ => Err(format!("verdict {}: {}", at + 1, verdict.reason)),
+                }
+            };
+            list.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>()
+        }
+    };
+    items::record(result)
+}
+
+fn verdict_of(found: &[Value], contract: &Contract<'_>) -> Verdict {
     let invalid = |why: String| Verdict::without_value(Outcome::Invalid, why);
-    let found = objects(answer);
     if found.is_empty() {
         return invalid("the answer has no JSON object in it".to_owned());
     }
@@ -288,6 +329,20 @@ mod tests {
         for hostile in ["{".repeat(100_000), "{\"a\":".repeat(50_000), format!("{}1", "[".repeat(9999))] {
             assert_eq!(read(EvidenceRule::None, &hostile).outcome, Outcome::Invalid);
         }
+    }
+
+    #[test]
+    fn a_list_of_verdicts_has_one_for_each_item() {
+        let read = |count: usize, answer: &str| {
+            let contract =
+                Contract { scale: &Scale::Boolean, pass: 1.0, rule: EvidenceRule::None, conversation: &conversation() };
+            let (value, complaint) = read_verdicts(answer, count, &contract);
+            complaint.unwrap_or_else(|| value.get("items").and_then(Value::as_list).unwrap().len().to_string())
+        };
+        assert_eq!(read(2, r#"{"verdicts":[{"score":true},{"score":false}]}"#), "2");
+        assert_eq!(read(1, r#"{"verdicts":[{"score":true},{"score":false}]}"#), "`verdicts` has 2 entries for 1 items");
+        assert!(read(1, r#"{"verdicts":[{"score":7}]}"#).starts_with("verdict 1: `score` is 7"));
+        assert!(read(1, "yes").contains("no JSON object with `verdicts`"));
     }
 
     #[test]

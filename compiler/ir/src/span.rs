@@ -1,7 +1,7 @@
 //! Where something was written: files, byte ranges, lines and columns.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A file of one [`SourceMap`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,7 +142,46 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// Where the text begins in the file: 1:1 unless it is an [`Excerpt`].
     pub first: Position,
-    line_starts: Vec<u32>,
+    /// Found when a position is first asked for: most files have no finding.
+    line_starts: OnceLock<Vec<u32>>,
+    /// How many characters stand before each multiple of [`STRIDE`] bytes. For lines that are longer than that: a file of one
+    /// line can have many findings.
+    characters: OnceLock<Vec<u32>>,
+}
+
+const STRIDE: usize = 4096;
+
+impl SourceFile {
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let newlines = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+        })
+    }
+
+    /// The number of characters between two places, both on characters.
+    fn count(&self, start: usize, end: usize) -> usize {
+        if end - start <= STRIDE {
+            return self.text[start..end].chars().count();
+        }
+        self.before(end) - self.before(start)
+    }
+
+    /// The number of characters before a place.
+    fn before(&self, at: usize) -> usize {
+        let begins = |bytes: &[u8]| bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        let counts = self.characters.get_or_init(|| {
+            let mut sum = 0;
+            let pieces = self.text.as_bytes().chunks(STRIDE);
+            let before = |piece: &[u8]| {
+                let next = sum + u32::try_from(begins(piece)).unwrap_or(0);
+                std::mem::replace(&mut sum, next)
+            };
+            pieces.map(before).collect()
+        });
+        let piece = (at / STRIDE).min(counts.len().saturating_sub(1));
+        counts.get(piece).map_or(0, |&n| n as usize) + begins(&self.text.as_bytes()[piece * STRIDE..at])
+    }
 }
 
 impl SourceFile {
@@ -154,25 +193,23 @@ impl SourceFile {
     /// A piece of a text.
     pub fn of_excerpt(name: impl Into<String>, excerpt: Excerpt) -> Self {
         let Excerpt { first, text } = excerpt;
-        let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
-        let line_starts = std::iter::once(0).chain(newlines).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        Self { name: name.into(), text, first, line_starts }
+        Self { name: name.into(), text, first, line_starts: OnceLock::new(), characters: OnceLock::new() }
     }
 
     /// The line of a byte, from 1, and the byte at which that line begins.
     pub fn line_at(&self, offset: usize) -> (usize, usize) {
-        let line = self.line_starts.partition_point(|&start| start as usize <= offset).max(1);
-        (line, self.line_starts.get(line - 1).map_or(0, |&start| start as usize))
+        let line = self.line_starts().partition_point(|&start| start as usize <= offset).max(1);
+        (line, self.line_starts().get(line - 1).map_or(0, |&start| start as usize))
     }
 
     /// The byte at which a line begins, by its number from 1; the end of the text for those behind the last.
     pub fn line_start(&self, line: usize) -> usize {
-        self.line_starts.get(line.saturating_sub(1)).map_or(self.text.len(), |&start| start as usize)
+        self.line_starts().get(line.saturating_sub(1)).map_or(self.text.len(), |&start| start as usize)
     }
 
     /// How many lines there are; behind a newline at the end is one more, which is empty.
     pub fn lines(&self) -> usize {
-        self.line_starts.len()
+        self.line_starts().len()
     }
 }
 
@@ -232,7 +269,7 @@ impl SourceMap {
         let Some(file) = self.get(span.file) else { return START };
         let offset = floor_boundary(&file.text, span.start as usize);
         let (line, start) = file.line_at(offset);
-        let column = file.text[start..offset].chars().count();
+        let column = file.count(start, offset);
         Position {
             offset: file.first.offset + offset,
             line: file.first.line + line - 1,
@@ -274,5 +311,17 @@ mod tests {
         assert_eq!(places, [0, 3, 5, 99].map(|at| map.position(Span::new(file, at, at))));
         assert_eq!((places[1].offset, places[1].line, places[1].column), (903, 733, 7));
         assert_eq!((places[2].line, places[2].column), (734, 1));
+    }
+
+    #[test]
+    fn columns_of_a_very_long_line_are_exact() {
+        let mut map = SourceMap::default();
+        let text = format!("a\n{}\nb", "é値 x".repeat(3000));
+        let file = map.add("t", text.as_str());
+        for (at, _) in text.char_indices() {
+            let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
+            let column = text[line..at].chars().count() + 1;
+            assert_eq!(map.position(Span::new(file, at, at)).column, column, "{at}");
+        }
     }
 }

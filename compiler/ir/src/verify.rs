@@ -4,11 +4,13 @@ mod defined;
 mod effects;
 mod flow;
 mod names;
+mod reads;
 mod slots;
 mod structure;
 mod tools;
 pub(crate) mod types;
 
+pub use reads::Reads;
 pub use tools::{is_path_of_state, tool_names};
 pub use types::{call_names, names_of_check, rule_names};
 
@@ -16,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::graph::{Graph, NodeId};
-use crate::program::Program;
+use crate::program::{Program, Scorer};
 use crate::span::Origin;
 
 /// An invariant that does not hold.
@@ -80,37 +82,70 @@ impl<'g> Found<'g> {
     }
 }
 
+/// How much is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// Everything.
+    Whole,
+    /// All but the types of expressions and templates.
+    Untyped,
+}
+
 /// Every violation of every invariant, in the order of the graphs. Invariants that build on the shape of a graph are not
 /// asked of a graph whose shape is broken.
 pub fn verify(program: &Program) -> Vec<Violation> {
+    run(program, &Reads::of(program), Depth::Whole)
+}
+
+/// The violations of all invariants but `types` and `rules`, which read and type every expression and template. For a
+/// program that was just lowered from a task whose texts are typed already; whatever else made it needs [`verify`].
+pub fn sound(program: &Program, reads: &Reads) -> Vec<Violation> {
+    run(program, reads, Depth::Untyped)
+}
+
+fn run(program: &Program, reads: &Reads, depth: Depth) -> Vec<Violation> {
     let mut violations = names::unique_names(program);
     violations.extend(names::names_resolve(program));
-    for graph in program.graphs() {
-        let mut shape = structure::one_entry(graph);
-        shape.extend(structure::ports(graph));
-        shape.extend(structure::regions(graph));
-        shape.extend(structure::again_to_own_header(graph));
-        shape.extend(structure::acyclic(graph));
-        shape.extend(structure::reachable(graph));
-        shape.extend(structure::bounds(graph));
-        shape.extend(structure::unique_paths(graph));
-        let sound = shape.is_empty();
-        violations.extend(shape);
-        if sound {
-            violations.extend(slots::assigned_before_read(graph));
-            violations.extend(slots::map_gives(graph));
-            violations.extend(types::types(program, graph));
-            violations.extend(effects::maps_are_pure(graph));
-        }
-        if sound
-            && let Some(scorer) =
-                program.scorers.iter().find(|s| s.graph.as_ref().is_some_and(|g| std::ptr::eq(g, graph)))
-        {
-            violations.extend(effects::score_graphs_only_score(graph));
-            violations.extend(effects::one_score_each(scorer, graph));
-        }
+    let solves = program.solves.iter().map(|graph| (graph, None));
+    let scores = program.scorers.iter().filter_map(|scorer| Some((scorer.graph.as_ref()?, Some(scorer))));
+    for (at, (graph, scorer)) in solves.chain(scores).enumerate() {
+        violations.extend(one_graph(program, graph, scorer, reads.nodes(at), depth));
     }
-    violations.extend(types::rules(program));
-    violations.extend(tools::tools(program));
+    if depth == Depth::Whole {
+        violations.extend(types::rules(program));
+        violations.extend(tools::tools(program));
+    }
     violations
+}
+
+fn one_graph(
+    program: &Program,
+    graph: &Graph,
+    scorer: Option<&Scorer>,
+    reads: &[Vec<Arc<str>>],
+    depth: Depth,
+) -> Vec<Violation> {
+    let order = flow::topological(graph);
+    let mut found = structure::one_entry(graph);
+    found.extend(structure::ports(graph));
+    found.extend(structure::regions(graph));
+    found.extend(structure::again_to_own_header(graph));
+    found.extend(structure::acyclic(graph, &order));
+    found.extend(structure::reachable(graph));
+    found.extend(structure::bounds(graph));
+    found.extend(structure::unique_paths(graph));
+    if !found.is_empty() {
+        return found;
+    }
+    found.extend(slots::assigned_before_read(graph, &order, reads));
+    found.extend(slots::map_gives(graph, &order));
+    if depth == Depth::Whole {
+        found.extend(types::types(program, graph, &order));
+    }
+    found.extend(effects::maps_are_pure(graph));
+    if let Some(scorer) = scorer {
+        found.extend(effects::score_graphs_only_score(graph));
+        found.extend(effects::one_score_each(scorer, graph, &order));
+    }
+    found
 }

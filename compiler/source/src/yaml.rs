@@ -36,17 +36,23 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The text of a file. Refused, with the exact byte, if it is not UTF-8.
+/// The text of a file. Refused, with the exact byte, if it is not UTF-8, and if it begins as UTF-16 does, with or without a
+/// mark: every other byte of such a file may be a NUL, and each would be an error of its own.
 pub fn decode(bytes: &[u8], file: FileId) -> Result<&str, Box<Diagnostic>> {
+    let save = "save the file as UTF-8";
+    let utf_16 = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("by the byte order mark at its start"),
+        [0, 1..=255, ..] | [1..=255, 0, ..] => Some("by the NUL in its first character"),
+        _ => None,
+    };
+    if let Some(why) = utf_16 {
+        let message = format!("this file is UTF-16, {why}; UTF-8 was expected");
+        return Err(Box::new(catalog::NOT_UTF8.at(Span::new(file, 0, 2), message).help(save)));
+    }
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return Ok(text),
         Err(error) => error,
     };
-    let save = "save the file as UTF-8";
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        let message = "this file is UTF-16, by the byte order mark at its start; UTF-8 was expected";
-        return Err(Box::new(catalog::NOT_UTF8.at(Span::new(file, 0, 2), message).help(save)));
-    }
     let at = error.valid_up_to();
     let length = error.error_len().unwrap_or(bytes.len() - at);
     let byte = bytes.get(at).copied().unwrap_or_default();

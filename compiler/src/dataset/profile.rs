@@ -83,8 +83,9 @@ pub(crate) fn profile(
     let mut empty = Vec::new();
     for mut source in prepared {
         let filter = source.filter.as_ref().map(|(_, leaf)| leaf.span);
-        let (read, kept) = profile.source(&mut source, world, &mut ids, sources, found);
-        empty.extend(filter.filter(|_| read > 0 && kept == 0));
+        let before = found.len();
+        let left_out_all = profile.source(&mut source, world, &mut ids, sources, found);
+        empty.extend(filter.filter(|_| left_out_all && found.len() == before));
         profile.prepared.push(source);
     }
     ids.report(&profile.prepared, world, sources, found);
@@ -103,7 +104,7 @@ pub(crate) fn profile(
 }
 
 impl Profile {
-    /// Reads one source; gives the number of rows read, and of rows that the filter leaves.
+    /// Reads one source. Says whether it has rows, and the filter leaves none of them.
     fn source(
         &mut self,
         source: &mut Prepared,
@@ -111,7 +112,7 @@ impl Profile {
         ids: &mut Ids,
         sources: &mut SourceMap,
         found: &mut Diagnostics,
-    ) -> (usize, u64) {
+    ) -> bool {
         let mut findings = Findings::new(source.span);
         let mut sieve = Sieve::new(source);
         let (mut kept, mut bytes) = (0_u64, 0_usize);
@@ -158,7 +159,7 @@ impl Profile {
                 }
             }
         }
-        (read, kept)
+        read > 0 && kept == 0
     }
 
     fn take(&mut self, raw: &Raw) {

@@ -29,16 +29,8 @@ impl Flow {
     }
 
     /// A path that no node has yet: an ordinal is added among equal siblings.
-    pub(crate) fn path(&self, wanted: &str) -> Arc<str> {
-        let taken = |path: &str| self.builder.has_path(path);
-        if !taken(wanted) {
-            return wanted.into();
-        }
-        let mut n = 2;
-        while taken(&format!("{wanted}.{n}")) {
-            n += 1;
-        }
-        format!("{wanted}.{n}").into()
+    pub(crate) fn path(&mut self, wanted: &str) -> Arc<str> {
+        self.builder.free_path(wanted)
     }
 
     /// Adds a node; everything open leads to it, and its ports are open but for those that are taken up by the caller.

@@ -81,6 +81,25 @@ pub(crate) fn question(judge: &Judge, slot: &str) -> Template {
     Template::new(text)
 }
 
+/// The question of a judge that is asked once for all items: the rubric is filled in for each.
+pub(crate) fn batch(judge: &Judge, item: &str, list: &str, slot: &str) -> Template {
+    let mut text =
+        format!("The properties to judge, one for each item:\n{{% for {item} in {list} %}}{{{{ loop.index }}}}. ");
+    text.push_str(judge.rubric.source.trim_end());
+    text.push_str("\n{% endfor %}\n");
+    text.push_str(&scale(&judge.scale, &judge.anchors));
+    text.push_str(&examples(&judge.examples));
+    let form = form(judge);
+    let (before, one) = form.split_once("Answer with one JSON object, in this order:\n").unwrap_or(("", &form));
+    let _ = write!(
+        text,
+        "{before}Answer with one JSON object with one verdict for each item, in the order of the items, each in this order:\n\
+         {{\"verdicts\": [{one}]}}"
+    );
+    text.push_str(&repair(slot));
+    Template::new(text)
+}
+
 /// What is said after an answer that could not be used.
 fn repair(slot: &str) -> String {
     format!(

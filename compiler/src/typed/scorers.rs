@@ -145,6 +145,8 @@ pub(crate) struct Each {
     /// The type of an item's result.
     pub(crate) gives: Type,
     pub(crate) into: Arc<str>,
+    /// Whether the one judge in it is asked once for all items.
+    pub(crate) batch: bool,
     pub(crate) origin: Origin,
 }
 

@@ -33,7 +33,7 @@ impl Regular {
 
     /// The expectations on every way to a regular end from the ports of `fork` that were not taken.
     pub(crate) fn left(&self, graph: &Graph, fork: NodeId, taken: Port) -> BTreeSet<NodeId> {
-        let untaken = graph.edges(fork).into_iter().filter(|(port, ..)| *port != taken);
+        let untaken = graph.edges(fork).filter(|(port, ..)| *port != taken);
         let targets = untaken.filter_map(|(_, jump, to)| onward(graph, fork, jump, to));
         targets.filter_map(|to| self.certain.get(&to)).flatten().copied().collect()
     }
@@ -51,7 +51,7 @@ fn onward(graph: &Graph, mut from: NodeId, mut jump: Jump, mut to: NodeId) -> Op
 fn certain(graph: &Graph, endings: &[Ending]) -> BTreeMap<NodeId, BTreeSet<NodeId>> {
     let mut found: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
     let onward_of = |id: NodeId| -> Vec<NodeId> {
-        graph.edges(id).into_iter().filter_map(|(_, jump, to)| onward(graph, id, jump, to)).collect()
+        graph.edges(id).filter_map(|(_, jump, to)| onward(graph, id, jump, to)).collect()
     };
     // Every node after what it leads to; a list and not recursion, because a task can have thousands of steps.
     let (mut order, mut seen) = (Vec::new(), BTreeSet::new());

@@ -293,6 +293,9 @@ impl<'s> Stepper<'s> {
                 Some(("verdict", schema::verdict_schema(&judged.scale, judged.rule, &shown.labels)))
             }
             Some(Schema::Items(items)) => Some(("items", schema::items_schema(items, &shown.labels))),
+            Some(Schema::Verdicts(of, judged)) => {
+                Some(("verdicts", schema::verdicts_schema(judged, self.count(of)?, &shown.labels)))
+            }
         };
         let request = Request { role: role.clone(), messages: shown.messages, schema, tool: None, scope: None };
         self.ask(placed, request, shown.judged)
@@ -424,6 +427,12 @@ impl<'s> Stepper<'s> {
         Ok(Next::Wait(Effect::Fork(lanes.collect())))
     }
 
+    /// How many items the list in a slot has.
+    fn count(&self, slot: &str) -> Result<usize, String> {
+        let list = self.lane.slot(self.shape, slot).and_then(Value::as_list);
+        list.map_or_else(|| broken("a list of items is missing"), |list| Ok(list.len()))
+    }
+
     fn parse(&mut self, from: &str, wanted: &Schema, into: &Arc<str>) -> Result<Next, String> {
         let reply = self.lane.slot(self.shape, from).cloned().unwrap_or_default();
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
@@ -453,6 +462,12 @@ impl<'s> Stepper<'s> {
                 let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
                 let verdict = schema::read_verdict(text, &contract);
                 (verdict.to_value(), verdict.outcome == Outcome::Scored)
+            }
+            Schema::Verdicts(of, judged) => {
+                let (count, conversation) = (self.count(of)?, &self.lane.conversation);
+                let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
+                let (value, complaint) = schema::read_verdicts(text, count, &contract);
+                (value, complaint.is_none())
             }
             Schema::Items(items) => {
                 let (value, complaint) = schema::read_items(text, items, &self.lane.conversation);

@@ -3,7 +3,7 @@
 use crate::expr::Expr;
 use crate::lines::Line;
 use crate::node::{Bound, Node, Said, Unit, View};
-use crate::schema::Schema;
+use crate::schema::{Judged, Schema};
 use crate::value::Value;
 
 pub(super) fn node(node: &Node, line: &mut Line) {
@@ -131,14 +131,16 @@ fn schema(schema: &Schema, line: &mut Line) {
     match schema {
         Schema::UserTurn => line.pair_word("schema", "user_turn"),
         Schema::Verdict(scorer) => line.pair_word("schema", "verdict").pair("of", scorer),
-        Schema::Judged(judged) => {
-            line.pair_word("schema", "judged");
-            super::score::scale(&judged.scale, line);
-            line.pair_number("pass", judged.pass).pair_word("evidence", judged.rule.word())
-        }
+        Schema::Judged(scale) => judged(scale, line.pair_word("schema", "judged")),
+        Schema::Verdicts(of, scale) => judged(scale, line.pair_word("schema", "verdicts").pair("of", of)),
         Schema::Items(items) => {
             let fields = items.fields.iter().map(|(name, kind)| (name.clone(), Value::str(kind.word())));
             line.pair_word("schema", "items").pair_value("fields", &Value::map(fields)).pair_word("max", items.max)
         }
     };
+}
+
+fn judged<'l>(judged: &Judged, line: &'l mut Line) -> &'l mut Line {
+    super::score::scale(&judged.scale, line);
+    line.pair_number("pass", judged.pass).pair_word("evidence", judged.rule.word())
 }

@@ -70,8 +70,13 @@ impl Items {
 
     /// What reading an answer gives: the items, and what was wrong with the answer.
     pub fn ty(&self) -> Type {
-        Type::Record(vec![("items".into(), self.list()), ("complaint".into(), Type::Str)])
+        record_of(self.list())
     }
+}
+
+/// The type of what reading a list gives.
+pub fn record_of(list: Type) -> Type {
+    Type::Record(vec![("items".into(), list), ("complaint".into(), Type::Str)])
 }
 
 /// JSON Schema of the list, turns enumerated.
@@ -103,6 +108,11 @@ pub fn read_items(answer: &str, items: &Items, conversation: &Conversation) -> (
         }
         Some(Some(list)) => list.iter().enumerate().map(|(at, item)| one(at, item, items, conversation)).collect(),
     };
+    record(result)
+}
+
+/// What reading a list gives.
+pub(super) fn record(result: Result<Vec<Value>, String>) -> (Value, Option<String>) {
     let (list, complaint) = match result {
         Ok(list) => (list, None),
         Err(complaint) => (Vec::new(), Some(complaint)),

@@ -12,21 +12,21 @@ use crate::typing;
 type Names = BTreeSet<Arc<str>>;
 
 /// Of each node: the names that are defined on every way to it. Empty where no branch asks.
-pub(super) fn defined(graph: &Graph) -> BTreeMap<NodeId, Names> {
+pub(super) fn defined(graph: &Graph, order: &[NodeId]) -> BTreeMap<NodeId, Names> {
     let asks = graph.nodes().any(|(_, placed)| match &placed.node {
         Node::Branch { when } => {
             let mut asked = false;
-            when.visit(&mut |part| asked |= matches!(part.kind, Kind::Defined(_)));
+            when.visit(&mut |part| asked |= matches!(part.kind, Kind::Defined(_) | Kind::Is(..) | Kind::Compare(..)));
             asked
         }
         _ => false,
     });
+    let mut found = BTreeMap::new();
     if !asks {
-        return BTreeMap::new();
+        return found;
     }
-    let through = |id: NodeId, port: Port, state: &Names| {
-        let mut out = state.clone();
-        let Some(placed) = graph.get(id) else { return out };
+    let through = |id: NodeId, port: Port, out: &mut Names| {
+        let Some(placed) = graph.get(id) else { return };
         for slot in placed.node.assigns(port) {
             out.remove(slot);
         }
@@ -39,16 +39,31 @@ pub(super) fn defined(graph: &Graph) -> BTreeMap<NodeId, Names> {
                 out.remove(slot);
             });
         }
-        out
     };
-    flow::forward(graph, &Names::new(), through, |a, b| a.intersection(b).cloned().collect())
+    let meet = |known: &mut Names, out: &Names| known.retain(|name| out.contains(name));
+    flow::forward(graph, order, Names::new(), through, meet, |id, state| {
+        found.insert(id, state.clone());
+    });
+    found
 }
 
 /// The slots that a region assigns.
 fn assigned_in(graph: &Graph, header: NodeId) -> Names {
-    let inside = graph.nodes().filter(|(id, _)| graph.regions(*id).contains(&header));
+    let inside = graph.nodes().filter(|(id, _)| is_inside(graph, *id, header));
     inside
         .flat_map(|(_, placed)| placed.node.ports().iter().flat_map(|port| placed.node.assigns(*port)))
         .cloned()
         .collect()
+}
+
+fn is_inside(graph: &Graph, id: NodeId, header: NodeId) -> bool {
+    let mut inner = id;
+    // A header comes before its region, so this ends.
+    while let Some(region) = graph.get(inner).and_then(|placed| placed.region).filter(|region| *region < inner) {
+        if region == header {
+            return true;
+        }
+        inner = region;
+    }
+    false
 }

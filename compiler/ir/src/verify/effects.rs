@@ -1,5 +1,7 @@
 //! Invariants of effects: what maps and score graphs may not do, and what score graphs must.
 
+use std::collections::BTreeSet;
+
 use super::{Found, Violation, flow};
 use crate::graph::{Graph, NodeId};
 use crate::node::{Ending, Jump, Node, Port, Unit};
@@ -43,23 +45,31 @@ fn directly_in_map(region: Option<NodeId>, graph: &Graph) -> bool {
 
 /// Exactly one score of the conversation on every path, outside every loop and map; and where the scorer has values for
 /// turns, exactly one per item of the map around it.
-pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
+pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph, order: &[NodeId]) -> Vec<Violation> {
     let mut found = Found::new("one_score_each", graph);
     let scores = |id: NodeId, turn: bool| {
         matches!(graph.get(id).map(|placed| &placed.node),
             Some(Node::Score { unit, .. }) if matches!(unit, Unit::Turn(_)) == turn)
     };
     let add = |(least, most): Count, n: u32| (least + n, most + n);
-    let through = |turn: bool| {
-        move |id: NodeId, port: Port, count: &Count| {
+    let count = |turn: bool| {
+        let through = |id: NodeId, port: Port, count: &mut Count| {
             // Inside a region the turns are counted anew.
-            let count = if turn && port == Port::Body { (0, 0) } else { *count };
-            add(count, u32::from(scores(id, turn)))
-        }
+            let before = if turn && port == Port::Body { (0, 0) } else { *count };
+            *count = add(before, u32::from(scores(id, turn)));
+        };
+        let meet = |a: &mut Count, b: &Count| *a = (a.0.min(b.0), a.1.max(b.1));
+        let mut counts: Vec<Option<Count>> = vec![None; graph.nodes().len()];
+        flow::forward(graph, order, (0, 0), through, meet, |id, count| {
+            if let Some(slot) = counts.get_mut(id.0 as usize) {
+                *slot = Some(*count);
+            }
+        });
+        move |id: NodeId| counts.get(id.0 as usize).copied().flatten()
     };
-    let meet = |a: &Count, b: &Count| (a.0.min(b.0), a.1.max(b.1));
-    let of_conversation = flow::forward(graph, &(0, 0), through(false), meet);
-    let of_turn = flow::forward(graph, &(0, 0), through(true), meet);
+    let (of_conversation, of_turn) = (count(false), count(true));
+    let over_turns: BTreeSet<NodeId> =
+        graph.nodes().filter(|(id, _)| scores(*id, true)).filter_map(|(_, placed)| placed.region).collect();
     for (id, placed) in graph.nodes() {
         match &placed.node {
             Node::Score { scorer: name, unit, .. } => {
@@ -79,16 +89,14 @@ pub(super) fn one_score_each(scorer: &Scorer, graph: &Graph) -> Vec<Violation> {
                     _ => {}
                 }
             }
-            Node::Exit { .. } if of_conversation.get(&id) != Some(&(1, 1)) => {
+            Node::Exit { .. } if of_conversation(id) != Some((1, 1)) => {
                 found.at(id, "a path to this exit gives the conversation no score, or two");
             }
             _ => {}
         }
         for (_, jump, header) in graph.edges(id) {
-            let over_turns =
-                graph.nodes().any(|(inner, _)| scores(inner, true) && graph.regions(inner).first() == Some(&header));
-            let count = of_turn.get(&id).map(|count| add(*count, u32::from(scores(id, true))));
-            if jump == Jump::Again && over_turns && count != Some((1, 1)) {
+            let count = of_turn(id).map(|count| add(count, u32::from(scores(id, true))));
+            if jump == Jump::Again && over_turns.contains(&header) && count != Some((1, 1)) {
                 found.at(id, "a path through this item gives its turn no score, or two");
             }
         }

@@ -32,8 +32,8 @@ pub(super) fn unique_names(program: &Program) -> Vec<Violation> {
     once("the solve graph", program.solves.iter().map(|graph| &graph.name).collect());
     once("the call", program.setup.iter().filter_map(|call| call.name.as_ref()).collect());
     once("the scorer", program.scorers.iter().map(|scorer| &scorer.name).collect());
-    let names = program.names();
     let always = Names::always();
+    let fields: BTreeSet<&Arc<str>> = program.fields.iter().map(|field| &field.name).collect();
     for field in &program.fields {
         if always.get(&field.name).is_some() {
             found.push(violation(
@@ -43,7 +43,8 @@ pub(super) fn unique_names(program: &Program) -> Vec<Violation> {
         }
     }
     for graph in program.graphs() {
-        for slot in graph.slots.iter().filter(|slot| names.get(&slot.name).is_some()) {
+        let hides = |name: &Arc<str>| fields.contains(name) || always.get(name).is_some();
+        for slot in graph.slots.iter().filter(|slot| hides(&slot.name)) {
             let message =
                 format!("in `{}`: the slot `{}` hides a field or a name that is always there", graph.name, slot.name);
             found.push(violation("unique_names", message));
@@ -92,6 +93,8 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
             missing("a call of `setup` or `teardown` names no program".to_owned());
         }
     }
+    let roles: BTreeSet<&Arc<str>> = program.roles.iter().map(|role| &role.name).collect();
+    let scorers: BTreeSet<&Arc<str>> = program.scorers.iter().map(|scorer| &scorer.name).collect();
     for graph in program.graphs() {
         for (id, placed) in graph.nodes() {
             let (role, scorer) = match &placed.node {
@@ -102,10 +105,10 @@ pub(super) fn names_resolve(program: &Program) -> Vec<Violation> {
                 }
                 _ => continue,
             };
-            if let Some(role) = role.filter(|role| program.role(role).is_none()) {
+            if let Some(role) = role.filter(|role| !roles.contains(role)) {
                 missing(format!("in `{}`, n{}: there is no role `{role}`", graph.name, id.0));
             }
-            if let Some(scorer) = scorer.filter(|scorer| program.scorer(scorer).is_none()) {
+            if let Some(scorer) = scorer.filter(|scorer| !scorers.contains(scorer)) {
                 missing(format!("in `{}`, n{}: there is no scorer `{scorer}`", graph.name, id.0));
             }
         }

@@ -5,37 +5,72 @@ use std::sync::Arc;
 
 use super::{Found, Violation, flow};
 use crate::graph::{Graph, NodeId};
-use crate::node::{Jump, Node, Port};
-use crate::program::node_names;
+use crate::node::{Jump, Node};
 
-type Assigned = BTreeSet<Arc<str>>;
+/// What is surely assigned when a node is entered, on all paths: a bit for each slot. A body may run zero times, so what it
+/// assigns is not.
+#[derive(Clone)]
+struct Assigned(Vec<u64>);
 
-/// What is surely assigned when a node is entered: on all paths. A body may run zero times, so what it assigns is not.
-fn assigned(graph: &Graph) -> BTreeMap<NodeId, Assigned> {
-    let through = |id: NodeId, port: Port, state: &Assigned| {
-        let mut out = state.clone();
-        if let Some(placed) = graph.get(id) {
-            out.extend(placed.node.assigns(port).into_iter().cloned());
+impl Assigned {
+    fn set(&mut self, slot: usize) {
+        if let Some(word) = self.0.get_mut(slot / 64) {
+            *word |= 1 << (slot % 64);
         }
-        out
-    };
-    flow::forward(graph, &Assigned::new(), through, |a, b| a.intersection(b).cloned().collect())
+    }
+
+    fn has(&self, slot: usize) -> bool {
+        self.0.get(slot / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)
+    }
+
+    fn meet(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, theirs)| *word &= theirs);
+    }
 }
 
-/// Slots are assigned on all paths before they are read.
-pub(super) fn assigned_before_read(graph: &Graph) -> Vec<Violation> {
+/// A graph's slots by name.
+struct Slots<'g>(BTreeMap<&'g str, usize>);
+
+impl<'g> Slots<'g> {
+    fn of(graph: &'g Graph) -> Self {
+        Self(graph.slots.iter().enumerate().rev().map(|(at, slot)| (&*slot.name, at)).collect())
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
+    }
+
+    /// Visits the nodes with what is assigned when they are entered.
+    fn assigned(&self, graph: &Graph, order: &[NodeId], visit: impl FnMut(NodeId, &Assigned)) {
+        let start = Assigned(vec![0; graph.slots.len().div_ceil(64)]);
+        let through = |id: NodeId, port, state: &mut Assigned| {
+            let slots = graph.get(id).map(|placed| placed.node.assigns(port)).unwrap_or_default();
+            slots.into_iter().filter_map(|slot| self.number(slot)).for_each(|slot| state.set(slot));
+        };
+        flow::forward(graph, order, start, through, Assigned::meet, visit);
+    }
+}
+
+/// Slots are assigned on all paths before they are read. `reads` has the names that each node reads.
+pub(super) fn assigned_before_read(graph: &Graph, order: &[NodeId], reads: &[Vec<Arc<str>>]) -> Vec<Violation> {
     let mut found = Found::new("assigned_before_read", graph);
-    let known = assigned(graph);
+    let slots = Slots::of(graph);
+    let mut unassigned: BTreeMap<NodeId, Vec<&Arc<str>>> = BTreeMap::new();
+    slots.assigned(graph, order, |id, state| {
+        let names = reads.get(id.0 as usize).map(Vec::as_slice).unwrap_or_default();
+        let missing = |name: &&Arc<str>| slots.number(name).is_some_and(|slot| !state.has(slot));
+        let missing: Vec<_> = names.iter().filter(missing).collect();
+        if !missing.is_empty() {
+            unassigned.insert(id, missing);
+        }
+    });
     for (id, placed) in graph.nodes() {
-        let Some(state) = known.get(&id) else { continue };
-        for name in node_names(&placed.node) {
-            if graph.slot(&name).is_some() && !state.contains(&name) {
-                found.at(id, format!("the slot `{name}` is read, and not assigned on every path to here"));
-            }
+        for name in unassigned.remove(&id).into_iter().flatten() {
+            found.at(id, format!("the slot `{name}` is read, and not assigned on every path to here"));
         }
         for port in placed.node.ports() {
             for slot in placed.node.assigns(*port) {
-                if graph.slot(slot).is_none() {
+                if slots.number(slot).is_none() {
                     found.at(id, format!("the slot `{slot}` is assigned and not declared"));
                 }
             }
@@ -45,47 +80,61 @@ pub(super) fn assigned_before_read(graph: &Graph) -> Vec<Violation> {
 }
 
 /// What a map gives is assigned on every path to the end of an item, and nothing else of a map is seen outside.
-pub(super) fn map_gives(graph: &Graph) -> Vec<Violation> {
+pub(super) fn map_gives(graph: &Graph, order: &[NodeId]) -> Vec<Violation> {
     let mut found = Found::new("map_gives", graph);
-    let known = assigned(graph);
-    for (id, placed) in graph.nodes() {
+    if !graph.nodes().any(|(_, placed)| matches!(placed.node, Node::Map { .. })) {
+        return found.violations;
+    }
+    let slots = Slots::of(graph);
+    let mut not_given: BTreeMap<NodeId, Vec<&Arc<str>>> = BTreeMap::new();
+    slots.assigned(graph, order, |id, state| {
         for (port, jump, header) in graph.edges(id) {
             let Some(Node::Map { give, .. }) = graph.get(header).map(|h| &h.node) else { continue };
-            if jump != Jump::Again {
-                continue;
-            }
-            let mut state = known.get(&id).cloned().unwrap_or_default();
-            state.extend(placed.node.assigns(port).into_iter().cloned());
-            if !state.contains(give) {
-                found.at(id, format!("the item ends here, and the slot `{give}` that the map gives is not assigned"));
+            let here = graph.get(id).is_some_and(|placed| placed.node.assigns(port).contains(&give));
+            if jump == Jump::Again && !here && !slots.number(give).is_some_and(|slot| state.has(slot)) {
+                not_given.entry(id).or_default().push(give);
             }
         }
-        let inner = map_around(graph, id);
-        let assigns: BTreeSet<&Arc<str>> =
-            placed.node.ports().iter().flat_map(|port| placed.node.assigns(*port)).collect();
-        for slot in assigns {
-            let elsewhere = graph.nodes().find(|(other, them)| {
-                let theirs = them.node.ports().iter().any(|port| them.node.assigns(*port).contains(&slot));
-                theirs && map_of_assignment(graph, *other, slot) != map_of_assignment(graph, id, slot)
-            });
-            if let Some((other, _)) = elsewhere
-                && inner.is_some()
-            {
-                found.at(id, format!("the slot `{slot}` is assigned inside a map and, by n{}, outside it", other.0));
-            }
+    });
+    let outside = seen_outside(graph);
+    for (id, _) in graph.nodes() {
+        for give in not_given.remove(&id).into_iter().flatten() {
+            found.at(id, format!("the item ends here, and the slot `{give}` that the map gives is not assigned"));
+        }
+        for (slot, other) in outside.get(&id).into_iter().flatten() {
+            found.at(id, format!("the slot `{slot}` is assigned inside a map and, by n{}, outside it", other.0));
         }
     }
     found.violations
 }
 
-fn map_around(graph: &Graph, id: NodeId) -> Option<NodeId> {
-    graph.regions(id).into_iter().find(|&header| graph.get(header).is_some_and(|h| matches!(h.node, Node::Map { .. })))
+/// The nodes inside maps that assign a slot which is also assigned outside of that map, with the first node that does.
+fn seen_outside(graph: &Graph) -> BTreeMap<NodeId, Vec<(&Arc<str>, NodeId)>> {
+    let mut places: BTreeMap<&Arc<str>, Vec<(NodeId, Option<NodeId>)>> = BTreeMap::new();
+    for (id, placed) in graph.nodes() {
+        let assigns: BTreeSet<_> = placed.node.ports().iter().flat_map(|port| placed.node.assigns(*port)).collect();
+        for slot in assigns {
+            places.entry(slot).or_default().push((id, map_of_assignment(graph, id, slot)));
+        }
+    }
+    let mut found: BTreeMap<NodeId, Vec<_>> = BTreeMap::new();
+    for (slot, places) in places {
+        let Some(&(first, map)) = places.first() else { continue };
+        // What differs from the first differs first from it; what is like the first differs from the first other one.
+        let Some(&(other, _)) = places.iter().find(|(_, theirs)| *theirs != map) else { continue };
+        for &(id, own) in &places {
+            if graph.in_map(id) {
+                found.entry(id).or_default().push((slot, if own == map { other } else { first }));
+            }
+        }
+    }
+    found
 }
 
 /// The map inside which a node assigns a slot: the item of a map is assigned inside it, its result outside.
 fn map_of_assignment(graph: &Graph, id: NodeId, slot: &Arc<str>) -> Option<NodeId> {
     match graph.get(id).map(|placed| &placed.node) {
         Some(Node::Map { item, .. }) if item == slot => Some(id),
-        _ => map_around(graph, id),
+        _ => graph.map_around(id),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Found, Violation, flow};
-use crate::graph::Graph;
+use super::{Found, Violation};
+use crate::graph::{Graph, NodeId};
 use crate::node::{Bound, Jump, MOST_PASSES, Node, Port};
 
 /// There is one entry, the first node, in the outermost region.
@@ -23,13 +23,13 @@ pub(super) fn ports(graph: &Graph) -> Vec<Violation> {
     for (id, placed) in graph.nodes() {
         let edges = graph.edges(id);
         for port in placed.node.ports() {
-            let count = edges.iter().filter(|(have, ..)| have == port).count();
+            let count = edges.clone().filter(|(have, ..)| have == port).count();
             if count != 1 {
                 found.at(id, format!("{} has {count} edges `{}`, not one", placed.node.word(), port.word()));
             }
         }
-        for (port, ..) in &edges {
-            if !placed.node.ports().contains(port) {
+        for (port, ..) in edges {
+            if !placed.node.ports().contains(&port) {
                 found.at(id, format!("{} has an edge `{}`", placed.node.word(), port.word()));
             }
         }
@@ -91,13 +91,14 @@ pub(super) fn again_to_own_header(graph: &Graph) -> Vec<Violation> {
     found.violations
 }
 
-/// Without `again` the graph has no cycle.
-pub(super) fn acyclic(graph: &Graph) -> Vec<Violation> {
+/// Without `again` the graph has no cycle, so `order` has all its nodes.
+pub(super) fn acyclic(graph: &Graph, order: &[NodeId]) -> Vec<Violation> {
     let mut found = Found::new("acyclic", graph);
-    let order = flow::topological(graph);
-    let ordered: BTreeSet<_> = order.iter().copied().collect();
-    if let Some((id, _)) = graph.nodes().find(|(id, _)| !ordered.contains(id)) {
-        found.at(id, "a cycle that no loop bounds");
+    if order.len() < graph.nodes().len() {
+        let ordered: BTreeSet<_> = order.iter().copied().collect();
+        if let Some((id, _)) = graph.nodes().find(|(id, _)| !ordered.contains(id)) {
+            found.at(id, "a cycle that no loop bounds");
+        }
     }
     found.violations
 }
@@ -105,15 +106,16 @@ pub(super) fn acyclic(graph: &Graph) -> Vec<Violation> {
 /// Every node can be reached from the entry.
 pub(super) fn reachable(graph: &Graph) -> Vec<Violation> {
     let mut found = Found::new("reachable", graph);
-    let mut seen = BTreeSet::new();
+    let mut seen = vec![false; graph.nodes().len()];
     let mut open: Vec<_> = graph.entry().into_iter().collect();
     while let Some(id) = open.pop() {
-        if seen.insert(id) {
-            open.extend(graph.edges(id).into_iter().map(|(_, _, to)| to));
+        let Some(known) = seen.get_mut(id.0 as usize) else { continue };
+        if !std::mem::replace(known, true) {
+            open.extend(graph.edges(id).map(|(_, _, to)| to));
         }
     }
-    for (id, _) in graph.nodes() {
-        if !seen.contains(&id) {
+    for ((id, _), seen) in graph.nodes().zip(seen) {
+        if !seen {
             found.at(id, "nothing leads to it");
         }
     }
@@ -138,6 +140,9 @@ pub(super) fn bounds(graph: &Graph) -> Vec<Violation> {
 /// No two nodes have the same path: positions are made of them.
 pub(super) fn unique_paths(graph: &Graph) -> Vec<Violation> {
     let mut found = Found::new("unique_paths", graph);
+    if !graph.has_twins() {
+        return found.violations;
+    }
     let mut seen = BTreeSet::new();
     for (id, placed) in graph.nodes() {
         if !seen.insert(&placed.path) {

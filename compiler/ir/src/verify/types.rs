@@ -7,7 +7,7 @@ use crate::graph::{Graph, NodeId};
 use crate::message::Message;
 use crate::node::{Bound, Node, Said, Unit};
 use crate::program::{Call, Player, Program, SETUP, node_templates};
-use crate::schema::Schema;
+use crate::schema::{Schema, record_of};
 use crate::span::Origin;
 use crate::template::Template;
 use crate::ty::Type;
@@ -58,10 +58,10 @@ pub fn call_names(program: &Program, before: &[Call], application: bool) -> Name
 }
 
 /// Types agree: of expressions, of what templates read, of what nodes put into slots and take from them.
-pub(super) fn types(program: &Program, graph: &Graph) -> Vec<Violation> {
+pub(super) fn types(program: &Program, graph: &Graph, order: &[NodeId]) -> Vec<Violation> {
     let mut found = Found::new("types", graph);
     let names = names_of(program, graph);
-    let defined = super::defined::defined(graph);
+    let defined = super::defined::defined(graph, order);
     for (id, placed) in graph.nodes() {
         let here = defined.get(&id).filter(|defined| !defined.is_empty());
         let narrowed = here.map(|defined| names.given(&defined.iter().cloned().collect::<Vec<_>>()));
@@ -91,7 +91,9 @@ impl Checker<'_, '_> {
     fn expr(&mut self, expr: &Expr) -> Type {
         let mut errors = Vec::new();
         let ty = typing::check(expr, self.names, &mut errors);
-        self.report(&expr.to_string(), errors);
+        if !errors.is_empty() {
+            self.report(&expr.to_string(), errors);
+        }
         ty
     }
 
@@ -189,6 +191,7 @@ impl Checker<'_, '_> {
                     Schema::UserTurn => Type::UserTurn,
                     Schema::Verdict(_) | Schema::Judged(_) => Type::Verdict,
                     Schema::Items(items) => items.ty(),
+                    Schema::Verdicts(..) => record_of(Type::List(Box::new(Type::Verdict))),
                 };
                 self.slot(into, &ty);
             }

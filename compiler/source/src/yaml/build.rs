@@ -20,6 +20,8 @@ use crate::scalar::Style;
 const MAX_NODES: usize = 500_000;
 /// How many findings are kept of one file.
 const MAX_DIAGNOSTICS: usize = 10_000;
+/// In maps of more entries than this, keys are looked up in a tree.
+const MANY_ENTRIES: usize = 12;
 /// How many entries merge keys may visit in one file.
 const MAX_MERGED: usize = 100_000;
 
@@ -44,9 +46,12 @@ struct Open {
     height: usize,
 }
 
+/// The children so far: what lies above `base` on the builder's stack of items or of pairs.
+#[derive(Clone, Copy)]
+
 enum Children {
-    Items(Vec<NodeId>),
-    Pairs { pairs: Vec<Pair>, key: Option<NodeId> },
+    Items { base: usize },
+    Pairs { base: usize, key: Option<NodeId> },
 }
 
 struct Anchor {
@@ -63,6 +68,9 @@ pub(super) struct Builder<'a> {
     /// The height of each node, in the order of the arena.
     heights: Vec<u8>,
     open: Vec<Open>,
+    /// The items of open lists and the pairs of open maps, the outermost below.
+    items: Vec<NodeId>,
+    pairs: Vec<Pair>,
     anchors: BTreeMap<usize, Anchor>,
     documents: usize,
     /// The end of the last event, where the search for an unmarked place begins.
@@ -77,15 +85,27 @@ pub(super) struct Builder<'a> {
 impl<'a> Builder<'a> {
     pub(super) fn new(text: Arc<str>, parsed: &'a str, file: FileId, masks: &'a [Mask]) -> Self {
         let masked = masks.iter().map(|mask| Span::new(file, mask.start, mask.end)).collect();
-        let tree =
-            Tree { file, text, nodes: vec![], items: vec![], entries: vec![], comments: vec![], masked, root: 0 };
+        // Tasks have a key or value every dozen bytes.
+        let expected = (text.len() / 12).min(1 << 16);
+        let tree = Tree {
+            file,
+            text,
+            nodes: Vec::with_capacity(expected),
+            items: vec![],
+            entries: vec![],
+            comments: vec![],
+            masked,
+            root: 0,
+        };
         Self {
             parsed,
             masks,
             tree,
             diagnostics: vec![],
-            heights: vec![],
+            heights: Vec::with_capacity(expected),
             open: vec![],
+            items: vec![],
+            pairs: vec![],
             anchors: BTreeMap::new(),
             documents: 0,
             last_end: 0,
@@ -207,10 +227,11 @@ impl<'a> Builder<'a> {
             Event::Scalar { text, style, tag } => self.scalar(text, style, tag.as_ref(), start, end),
             Event::ListStart { flow, tag } => {
                 let start = if flow { start } else { place::dash(self.parsed, last_end, start) };
-                self.start(Children::Items(vec![]), flow, tag.as_ref(), Core::Seq, start);
+                self.start(Children::Items { base: self.items.len() }, flow, tag.as_ref(), Core::Seq, start);
             }
             Event::MapStart { flow, tag } => {
-                self.start(Children::Pairs { pairs: vec![], key: None }, flow, tag.as_ref(), Core::Map, start);
+                let children = Children::Pairs { base: self.pairs.len(), key: None };
+                self.start(children, flow, tag.as_ref(), Core::Map, start);
             }
             Event::End => self.end(end),
             Event::Alias(id) => self.alias(id, start, end),
@@ -236,6 +257,11 @@ impl<'a> Builder<'a> {
             return self.put(id);
         }
         let nothing = style == Style::Plain && start == end;
+        if nothing && self.is_gap_of_mask(start) {
+            let (at, _) = place::scalar(self.parsed, style, &text, start, end, nothing);
+            let id = self.node(at, at, Data::Error);
+            return self.put(id);
+        }
         let implicit = nothing && tag.is_none();
         let (start, end) = place::scalar(self.parsed, style, &text, start, end, nothing);
         let text: Arc<str> = if nothing { Arc::from("") } else { Arc::from(text) };
@@ -259,6 +285,26 @@ impl<'a> Builder<'a> {
             self.report(self.tree.nodes.get(id as usize).and_then(lint::read_differently));
         }
         self.put(id);
+    }
+
+    /// Whether a value that is not written at `at` may be what was left out: blanked text stands where it belongs.
+    fn is_gap_of_mask(&self, at: usize) -> bool {
+        if self.masks.is_empty() {
+            return false;
+        }
+        let (before, after) = self.parsed.split_at_checked(at).unwrap_or_default();
+        let start = before.trim_end().len();
+        let mut rest = after.strip_prefix(':').unwrap_or(after).trim_start();
+        while rest.starts_with('#') {
+            rest = rest.split_once('\n').map_or("", |(_, next)| next).trim_start();
+        }
+        let end = self.parsed.len() - rest.len();
+        self.masks.iter().any(|mask| mask.start < end && start < mask.end)
+    }
+
+    /// Whether a part was left out between two places.
+    pub(super) fn is_masked_between(&self, start: u32, end: u32) -> bool {
+        self.masks.iter().any(|mask| mask.start < end as usize && (start as usize) < mask.end)
     }
 
     fn start(&mut self, children: Children, flow: bool, tag: Option<&Tag>, core: Core, start: usize) {
@@ -287,9 +333,9 @@ impl<'a> Builder<'a> {
         self.last_plain = None;
         let Some(open) = self.open.pop() else { return };
         let node = open.node;
-        let last = match &open.children {
-            Children::Items(items) => items.last().copied(),
-            Children::Pairs { pairs, .. } => pairs.last().map(|pair| pair.value),
+        let last = match open.children {
+            Children::Items { base } => self.items.get(base..).and_then(<[NodeId]>::last).copied(),
+            Children::Pairs { base, .. } => self.pairs.get(base..).and_then(<[Pair]>::last).map(|pair| pair.value),
         };
         // A block collection ends with its last child; the parser's mark is at the next token.
         let end = match last {
@@ -298,12 +344,12 @@ impl<'a> Builder<'a> {
         };
         let span = self.span(open.start, end);
         let data = match open.children {
-            Children::Items(items) => {
-                let first = count(self.tree.items.len());
-                self.tree.items.extend(&items);
-                Data::List { first, length: count(items.len()) }
+            Children::Items { base } => {
+                let first = self.tree.items.len();
+                self.tree.items.extend(self.items.drain(base..));
+                Data::List { first: count(first), length: count(self.tree.items.len() - first) }
             }
-            Children::Pairs { pairs, .. } => self.map(&pairs, span, open.flow),
+            Children::Pairs { base, .. } => self.map(base, span, open.flow),
         };
         if let Some(slot) = self.tree.nodes.get_mut(node as usize) {
             *slot = Node { span, data: if open.wrong { Data::Error } else { data } };
@@ -318,26 +364,51 @@ impl<'a> Builder<'a> {
         self.put(node);
     }
 
-    fn map(&mut self, pairs: &[Pair], span: Span, flow: bool) -> Data {
-        let template = pairs.iter().any(|pair| {
-            let key = self.tree.nodes.get(pair.key as usize);
-            key.is_some_and(|key| matches!(key.data, Data::Map { flow: true, .. }) && key.span.start == span.start + 1)
-        });
-        if template && flow {
+    /// A map of the pairs above `base`.
+    fn map(&mut self, base: usize, span: Span, flow: bool) -> Data {
+        let pairs = self.pairs.get(base..).unwrap_or_default();
+        let template = flow
+            && pairs.iter().any(|pair| {
+                let key = self.tree.nodes.get(pair.key as usize);
+                key.is_some_and(|key| {
+                    matches!(key.data, Data::Map { flow: true, .. }) && key.span.start == span.start + 1
+                })
+            });
+        let first = self.tree.entries.len();
+        if template {
+            self.pairs.truncate(base);
             self.report(lint::unquoted_template(&self.tree.text, span));
             return Data::Error;
         }
-        let pairs = self.entries(pairs);
-        let first = count(self.tree.entries.len());
-        self.tree.entries.extend(&pairs);
-        Data::Map { first, length: count(pairs.len()), flow }
+        if self.is_plain(base) {
+            self.tree.entries.extend(self.pairs.drain(base..));
+        } else {
+            let pairs = self.pairs.split_off(base);
+            let pairs = self.entries(&pairs);
+            self.tree.entries.extend(pairs);
+        }
+        Data::Map { first: count(first), length: count(self.tree.entries.len() - first), flow }
+    }
+
+    /// Whether the pairs above `base` are an ordinary map's: few, with keys that are different texts, and no merge key.
+    fn is_plain(&self, base: usize) -> bool {
+        let pairs = self.pairs.get(base..).unwrap_or_default();
+        let text = |pair: &Pair| match self.tree.nodes.get(pair.key as usize).map(|key| &key.data) {
+            Some(Data::Scalar { value: Value::Str(text), .. }) if &**text != "<<" => Some(text),
+            _ => None,
+        };
+        let alone = |(at, pair): (usize, &Pair)| {
+            let Some(key) = text(pair) else { return false };
+            pairs.iter().take(at).all(|earlier| text(earlier) != Some(key))
+        };
+        pairs.len() <= MANY_ENTRIES && pairs.iter().enumerate().all(alone)
     }
 
     fn put(&mut self, id: NodeId) {
         match self.open.last_mut().map(|open| &mut open.children) {
-            Some(Children::Items(items)) => items.push(id),
-            Some(Children::Pairs { pairs, key }) => match key.take() {
-                Some(key) => pairs.push(Pair { key, value: id, merged: false }),
+            Some(Children::Items { .. }) => self.items.push(id),
+            Some(Children::Pairs { key, .. }) => match key.take() {
+                Some(key) => self.pairs.push(Pair { key, value: id, merged: false }),
                 None => *key = Some(id),
             },
             None => {}

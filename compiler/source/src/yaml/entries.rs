@@ -43,6 +43,10 @@ impl Builder<'_> {
     }
 
     fn duplicate(&mut self, key: &str, second: NodeId, first: NodeId) {
+        // What was left out between the two may have ended the map of the first.
+        if self.is_masked_between(self.span_of(first).start, self.span_of(second).start) {
+            return;
+        }
         let message = format!("the key `{}` stands twice in this map", excerpt(key, 60));
         let diagnostic = catalog::DUPLICATE_KEY
             .at(self.span_of(second), message)
@@ -58,6 +62,8 @@ impl Builder<'_> {
             Data::Scalar { value: Value::Str(text), .. } => return Some(text.clone()),
             // `1: poor` in a scale: a whole number as people write it is its own text.
             Data::Scalar { value: Value::Int(n), text, .. } if n.to_string() == **text => return Some(text.clone()),
+            // Its text may be what was left out.
+            Data::Scalar { implicit: true, .. } if self.tree.is_next_to_mask(span) => return None,
             Data::Scalar { implicit: true, .. } => ("nothing", None),
             Data::Scalar { value, text, .. } => (value.kind(), Some(text.clone())),
             Data::List { .. } => ("a list", None),

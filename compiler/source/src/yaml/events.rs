@@ -8,6 +8,9 @@ use granit_parser::{ErrorKind, Event as Raw, Parser, ScalarStyle, StrInput, Stru
 use crate::scalar::Style;
 use crate::yaml::tree::MAX_DEPTH;
 
+/// How many comments may stand before a value.
+const MAX_COMMENTS: usize = 100_000;
+
 /// What the parser saw.
 pub(super) enum Event<'t> {
     Scalar {
@@ -72,8 +75,12 @@ pub(super) enum Cause {
     Colon,
     /// Something else than a key where a key belongs.
     KeyExpected,
+    /// Something else than a list item where one belongs.
+    ItemExpected,
     Tab,
     Escape,
+    /// More comments than are held back.
+    Comments,
     Other,
 }
 
@@ -93,11 +100,12 @@ pub(super) struct Events<'t> {
 
 impl<'t> Events<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        // The default for comments, 96, makes a long comment before the first item of a list an error.
+        // The default for comments, 96, makes a long comment before the first item of a list an error. Each that is held
+        // back costs some 500 bytes.
         let options = granit_parser::options! {
             emit_anchor_events: true,
             emit_unresolved_aliases: true,
-            max_buffered_comment_events: 1 << 20,
+            max_buffered_comment_events: MAX_COMMENTS,
             flow_nesting_limit: MAX_DEPTH,
             block_nesting_limit: MAX_DEPTH,
         };
@@ -175,8 +183,10 @@ fn cause(kind: &ErrorKind) -> Cause {
         | K::InvalidTrailingDoubleQuotedScalar => Cause::Unquoted,
         K::MappingValueNotAllowed => Cause::Colon,
         K::ExpectedBlockMappingKey => Cause::KeyExpected,
+        K::ExpectedBlockSequenceEntry => Cause::ItemExpected,
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => Cause::Tab,
         K::UnknownQuotedScalarEscape | K::InvalidQuotedScalarHexEscape => Cause::Escape,
+        K::TooManyComments => Cause::Comments,
         _ => Cause::Other,
     }
 }
@@ -307,7 +317,7 @@ fn rare_words(kind: &ErrorKind) -> (&'static str, Option<&'static str>) {
             Some("remove it: it is invisible, and belongs at the start of a file if anywhere"),
         ),
         K::RecursionLimitExceeded => ("lists and maps are nested more than 64 deep here", Some("flatten the value")),
-        K::TooManyComments => ("more than a million comments in a row", Some("remove some")),
+        K::TooManyComments => ("more than 100,000 lines of comments in a row", Some("remove some")),
         K::UndeclaredTagHandle => {
             ("this tag's prefix is not declared", Some("remove the tag, or quote the value if the `!` belongs to it"))
         }

@@ -8,6 +8,7 @@ use aigo_ir::span::{FileId, Span};
 
 use super::Parsed;
 use super::build::{Broken, Builder};
+use super::events::Cause;
 use super::explain::{describe, place};
 use super::lines::{Head, block_end, heads, indent, is_blank, line_at, line_start, visible};
 use crate::catalog;
@@ -18,7 +19,7 @@ const MAX_PARSES: usize = 64;
 const MAX_PARSED_BYTES: usize = 64 << 20;
 
 /// A part of the text that is left out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Mask {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -29,6 +30,9 @@ pub(super) struct Mask {
     /// The place from which the entry was found, and how often it was widened.
     anchor: usize,
     step: usize,
+    /// Whether there is a diagnostic for it, and if the entry was in the wrong column, which.
+    told: bool,
+    misplaced: Option<usize>,
 }
 
 /// Parses with masks until nothing is left to mask. `broken` is what the first parse met.
@@ -65,12 +69,18 @@ fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, sy
     let cause = broken.bracket.or_else(|| line_before(text, broken)).unwrap_or(broken.stop.at);
     let anchor = visible(text, cause.min(broken.stop.at));
     // An error before the last mask is the earlier cause of what that mask was for.
-    while masks.last().is_some_and(|mask| anchor < mask.line) {
-        masks.pop();
-        syntax.pop();
+    while let Some(mask) = masks.pop_if(|mask| anchor < mask.line) {
+        if mask.told {
+            syntax.pop();
+        }
+    }
+    if broken.stop.cause == Cause::Comments {
+        syntax.push(describe(text, file, broken, anchor));
+        masks.push(Mask { told: true, ..comments(text, broken.stop.at) });
+        return;
     }
     if let Some(mask) = masks.last_mut().filter(|mask| anchor <= mask.end || broken.stop.at <= mask.end) {
-        *mask = region(text, mask.anchor, mask.step + 1);
+        *mask = Mask { told: mask.told, misplaced: mask.misplaced, ..region(text, mask.anchor, mask.step + 1) };
         let (start, line) = (mask.start, mask.line);
         // A wider mask may cover earlier ones; their diagnostics stay.
         let wide = masks.pop();
@@ -78,8 +88,37 @@ fn add_mask(text: &str, file: FileId, broken: &Broken, masks: &mut Vec<Mask>, sy
         masks.extend(wide);
         return;
     }
-    syntax.push(describe(text, file, broken, anchor));
-    masks.push(region(text, anchor, 0));
+    let misplaced = matches!(broken.stop.cause, Cause::KeyExpected | Cause::ItemExpected)
+        .then(|| broken.stop.at - line_start(text, broken.stop.at));
+    let told = !misplaced.is_some_and(|column| is_sibling(text, broken.stop.at, column, masks));
+    if told {
+        syntax.push(describe(text, file, broken, anchor));
+    }
+    masks.push(Mask { told, misplaced, ..region(text, anchor, 0) });
+}
+
+/// The comments from a place on, as far as nothing else stands between them.
+fn comments(text: &str, at: usize) -> Mask {
+    let start = line_start(text, at);
+    let mut end = start;
+    for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
+        if !is_blank(line) {
+            break;
+        }
+        end += line.len();
+    }
+    Mask { start, end, line: start, anchor: start, ..Mask::default() }
+}
+
+/// Whether an entry in the wrong column stands in one block with an earlier one in the same column. What moved the first
+/// moved all of them, so it is one mistake.
+fn is_sibling(text: &str, at: usize, column: usize, masks: &[Mask]) -> bool {
+    let Some(earlier) = masks.iter().rev().find(|mask| mask.misplaced == Some(column)) else { return false };
+    let between = text.get(earlier.line..=at.min(text.len().saturating_sub(1))).unwrap_or_default();
+    between.lines().filter(|line| !is_blank(line)).all(|line| {
+        let own = heads(line).last().map_or(indent(line), |head| head.column);
+        own.max(indent(line)) >= column
+    })
 }
 
 /// A line before the error, if that is the cause: it begins with the `%` of a directive, or lacks its colon and so takes in
@@ -119,7 +158,7 @@ fn give_up(text: &str, file: FileId, masks: &mut Vec<Mask>, syntax: &mut Vec<Dia
     masks.push(if all {
         whole(text, start)
     } else {
-        Mask { start: rest, end: text.len(), hole: None, line: rest, anchor: rest, step: 0 }
+        Mask { start: rest, end: text.len(), line: rest, anchor: rest, ..Mask::default() }
     });
 }
 
@@ -137,7 +176,7 @@ fn top(text: &str, at: usize) -> usize {
 fn whole(text: &str, anchor: usize) -> Mask {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let hole = text.get(start..).and_then(|rest| rest.find(|c: char| !c.is_whitespace())).map(|at| start + at);
-    Mask { start, end: text.len(), hole, line: 0, anchor, step: usize::MAX - 1 }
+    Mask { start, end: text.len(), hole, anchor, step: usize::MAX - 1, ..Mask::default() }
 }
 
 /// The text with its masked parts blank: same bytes elsewhere, same line breaks.
@@ -174,7 +213,7 @@ fn region(text: &str, anchor: usize, step: usize) -> Mask {
         let own = indent(line);
         if left == 0 {
             let end = block_end(text, start, own, false);
-            return Mask { start, end, hole: None, line: start, anchor, step };
+            return Mask { start, end, line: start, anchor, step, ..Mask::default() };
         }
         left -= 1;
         first = false;
@@ -198,5 +237,5 @@ fn value_mask(text: &str, line_at: usize, head: &Head, line: &str, anchor: usize
     let bare = line.get(head.end..).is_none_or(is_blank);
     let end = block_end(text, line_at, head.column, bare).max(start);
     let hole = text.get(start..end).and_then(|part| part.find(|c: char| !c.is_whitespace())).map(|at| start + at);
-    Mask { start, end, hole, line: line_at, anchor, step }
+    Mask { start, end, hole, line: line_at, anchor, step, ..Mask::default() }
 }

@@ -13,6 +13,8 @@ use crate::scalar::{ScalarSource, Style};
 pub(super) const MAX_DEPTH: usize = 64;
 /// How many nodes one value may have, aliases followed.
 const MAX_VALUE_NODES: usize = 100_000;
+/// How much text one value may have, aliases followed: twice what a file may have.
+const MAX_VALUE_BYTES: usize = 16 << 20;
 /// How many entries one map of a value may have.
 const MAX_VALUE_ENTRIES: usize = 10_000;
 
@@ -115,6 +117,14 @@ impl Tree {
     /// The text as it was read.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether a part was left out just before or just behind a place, with nothing but blanks between.
+    pub(super) fn is_next_to_mask(&self, span: Span) -> bool {
+        let blank = |from: u32, to: u32| {
+            self.text.get(from as usize..to as usize).is_some_and(|between| between.trim().is_empty())
+        };
+        self.masked.iter().any(|mask| blank(mask.end, span.start) || blank(span.end, mask.start))
     }
 
     fn node(&self, id: NodeId) -> &Node {
@@ -231,18 +241,23 @@ impl<'t> NodeRef<'t> {
     }
 
     /// Whether a part of this list or map was left out because of a syntax error, so that what is missing in it may have been
-    /// written. True also of a node just before such a part, which may have been its next entry.
+    /// written. True also of a node just before or behind such a part, which may have been its first or next entry.
     pub fn is_incomplete(self) -> bool {
         let span = self.span();
-        let next_to = |mask: &Span| {
-            let between = self.tree.text.get(span.end as usize..mask.start as usize);
-            between.map_or(mask.end > span.start, |text| text.trim().is_empty())
-        };
         match self.node().data {
-            Data::List { .. } | Data::Map { .. } => self.tree.masked.iter().any(next_to),
-            Data::Scalar { implicit, .. } => implicit && self.tree.masked.iter().any(next_to),
+            Data::List { .. } | Data::Map { .. } => {
+                let inside = |mask: &Span| mask.start < span.end && span.start < mask.end;
+                self.tree.masked.iter().any(inside) || self.tree.is_next_to_mask(span)
+            }
+            Data::Scalar { .. } => false,
             Data::Alias(_) | Data::Error => true,
         }
+    }
+
+    /// Whether something was left out just before or just behind the node because of a syntax error, so that the node may be
+    /// the rest of something else: a key that is not known there is then no second mistake.
+    pub fn is_next_to_damage(self) -> bool {
+        self.tree.is_next_to_mask(self.site())
     }
 
     /// The items of a list; none for any other node.
@@ -282,13 +297,14 @@ impl<'t> NodeRef<'t> {
         }
     }
 
-    /// The value of the whole subtree; errors in it are null. Refused, with a diagnostic, beyond 100,000 nodes (aliases
-    /// count as often as they are used) or 10,000 entries in one map.
+    /// The value of the whole subtree; errors in it are null. Refused, with a diagnostic, beyond 100,000 nodes or 16 MiB of
+    /// text (aliases count as often as they are used) or 10,000 entries in one map.
     pub fn to_value(self) -> Result<Value, Box<Diagnostic>> {
-        let mut left = MAX_VALUE_NODES;
+        let mut left = Budget { nodes: MAX_VALUE_NODES, bytes: MAX_VALUE_BYTES };
         self.build(&mut left).ok_or_else(|| {
             let message = format!(
-                "this value is larger than {MAX_VALUE_NODES} nodes, or one of its maps than {MAX_VALUE_ENTRIES} entries"
+                "this value is larger than {MAX_VALUE_NODES} nodes or {MAX_VALUE_BYTES} bytes of text, or one of its maps than \
+                 {MAX_VALUE_ENTRIES} entries"
             );
             let help = "use fewer aliases, or move the data to a file of its own";
             Box::new(catalog::VALUE_TOO_LARGE.at(self.site(), message).help(help))
@@ -296,10 +312,14 @@ impl<'t> NodeRef<'t> {
     }
 
     /// The recursion is at most [`MAX_DEPTH`] deep: the builder refuses deeper trees, also through aliases.
-    fn build(self, left: &mut usize) -> Option<Value> {
-        *left = left.checked_sub(1)?;
+    fn build(self, left: &mut Budget) -> Option<Value> {
+        left.nodes = left.nodes.checked_sub(1)?;
         match self.kind() {
             Kind::Null | Kind::Error => Some(Value::Null),
+            Kind::Scalar(Value::Str(text)) => {
+                left.bytes = left.bytes.checked_sub(text.len())?;
+                Some(Value::Str(text.clone()))
+            }
             Kind::Scalar(value) => Some(value.clone()),
             Kind::List(items) => items.map(|item| item.build(left)).collect::<Option<Vec<_>>>().map(Value::list),
             Kind::Map(entries) if entries.len() > MAX_VALUE_ENTRIES => None,
@@ -309,6 +329,12 @@ impl<'t> NodeRef<'t> {
             }
         }
     }
+}
+
+/// What a value may still take up.
+struct Budget {
+    nodes: usize,
+    bytes: usize,
 }
 
 impl std::fmt::Debug for NodeRef<'_> {

@@ -2,6 +2,7 @@
 
 mod datasets;
 mod documents;
+mod hostile;
 mod locating;
 mod oracle;
 mod reading;

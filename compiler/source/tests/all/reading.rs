@@ -209,6 +209,33 @@ fn a_map_that_lost_an_entry_says_so() {
     assert_eq!((of("a"), of("b"), of("c"), parsed.tree.root().is_incomplete()), (true, false, false, true));
 }
 
+/// What is missing or odd only because of what was left out is no second finding.
+#[test]
+fn damage_does_not_spread() {
+    for text in [
+        // The value of `a` was written, and cannot be read.
+        "a:\n  * b: 1\nc: 2\n",
+        "a:\n  - b\n  -\n    @x\n  - d\n",
+        // The first `x` may belong to a map whose end was left out.
+        "- x: 1 - y: 2\n  x: 3\n",
+        // What moved one entry of a block moved all of it.
+        "m:\n! a:\n    x: 1\n  b:\n    x: 1\n  c:\n    x: 1\nd: 1\n",
+        // A key that was broken off its line.
+        "na\n: 1\nb: 2\n",
+    ] {
+        let parsed = read(text);
+        assert_eq!(codes(&parsed), ["E0103"], "{text:?} {:#?}", parsed.diagnostics);
+    }
+    let text = "a:\n  * b: 1\nc:\nd: 2\n";
+    let parsed = read(text);
+    let get = |key: &str| parsed.tree.root().get(key).unwrap();
+    assert!(get("a").is_error() && get("c").is_implicit() && !get("c").is_error());
+    assert!(read("b\nme: 1\nc: 2\n").tree.root().entries().next().unwrap().key_node.is_next_to_damage());
+    // Two blocks in wrong columns are two mistakes.
+    let text = "a:\n    x: 1\n  y: 2\nb: 1\nc:\n    x: 1\n  y: 2\n";
+    assert_eq!(codes(&read(text)), ["E0103", "E0103"]);
+}
+
 /// What people write and YAML does not take, with the words for it and where they point.
 #[test]
 fn common_mistakes_are_named() {

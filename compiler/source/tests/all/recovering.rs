@@ -1,11 +1,12 @@
-//! Broken files and hostile ones: something is said, what is healthy is kept, and nothing takes long.
+//! Broken files: something is said, and what is healthy is kept.
+#![expect(clippy::disallowed_methods, reason = "a test of the project's files")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use aigo_ir::diagnostic::{Diagnostic, Severity};
+use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::span::FileId;
-use aigo_source::{Kind, NodeRef, Parsed, jsonl, parse};
+use aigo_source::{Kind, NodeRef, Parsed, parse};
 
 const TASK: &str = r#"aigo: 1
 name: support-copilot   # é
@@ -47,10 +48,6 @@ gates:
 
 fn read(text: &str) -> Parsed {
     parse(text, FileId(0))
-}
-
-fn broken(parsed: &Parsed) -> bool {
-    parsed.diagnostics.iter().any(|d| d.row.severity == Severity::Error)
 }
 
 /// The scalars of a tree, with the path that leads to each.
@@ -130,6 +127,30 @@ fn one_wrong_character_does_not_lose_the_file() {
     assert!(syntax > 3000 && mean > 0.76 && lost.is_empty(), "{syntax} {mean} {lost:#?}");
 }
 
+/// The same of whole files, at some places only: on average nearly all of the file is kept, and never nothing.
+#[test]
+fn one_wrong_character_does_not_lose_a_whole_task() {
+    for file in ["tasks/quickstart/task.yaml", "tests/fixtures/generated.yaml"] {
+        let text = std::fs::read_to_string(format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let all = of(&read(&text));
+        let (mut broken, mut kept, mut least) = (0_u32, 0.0, 1.0_f64);
+        for (nth, (at, c)) in text.char_indices().enumerate().filter(|(nth, _)| nth % 3 == 0) {
+            let with = ["{", "\"", ":", "\n", "*", "", "'", "-", "[", "é", "!"][nth / 3 % 11];
+            let parsed = read(&format!("{}{with}{}", &text[..at], &text[at + c.len_utf8()..]));
+            if parsed.diagnostics.iter().any(|d| d.row.code == "E0103") {
+                let found = of(&parsed);
+                let counted = |n: usize| f64::from(u32::try_from(n).unwrap());
+                let share = counted(found.intersection(&all).count()) / counted(all.len());
+                broken += 1;
+                kept += share;
+                least = least.min(share);
+            }
+        }
+        let mean = kept / f64::from(broken);
+        assert!(broken > 150 && mean > 0.8 && least > 0.0, "{file}: {broken} {mean} {least}");
+    }
+}
+
 /// Found by the fuzzer: an error inside what is one character in the file and two spaces in the masked text.
 #[test]
 fn an_error_in_a_masked_part_has_a_place_in_the_file() {
@@ -159,66 +180,3 @@ fn each_of_many_errors_is_found() {
 }
 
 const TASK_LINE: &str = "{model: anthropic/claude-sonnet-4-5, max_tokens: 600}";
-
-fn lines(range: std::ops::Range<usize>, line: impl Fn(usize) -> String) -> String {
-    range.map(line).collect::<Vec<_>>().join("\n")
-}
-
-#[test]
-fn hostile_files_end_quickly() {
-    let bomb: String = (1..30).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
-        text + &format!("a{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1)
-    });
-    let chain: String = (1..2000).fold("- &a0 [x]\n".to_owned(), |text, n| text + &format!("- &a{n} [*a{}]\n", n - 1));
-    let merges: String = (1..3000)
-        .fold("a0: &a0 {k0: 1}\n".to_owned(), |text, n| text + &format!("a{n}: &a{n} {{<<: *a{}, k{n}: 1}}\n", n - 1));
-    for (name, text, fine) in [
-        ("billion laughs", bomb.clone(), true),
-        ("chain of aliases", chain, false),
-        ("chain of merges", merges, false),
-        ("list of merges", format!("a: &a {{k: 1}}\nb: {{<<: [{}]}}\n", "*a, ".repeat(200_000)), false),
-        ("deep maps", "{a: ".repeat(100_000), false),
-        ("deep lists", "[".repeat(100_000), false),
-        ("dashes", "- ".repeat(50_000), false),
-        ("deep keys", lines(0..500, |n| format!("{}a:", " ".repeat(n))), false),
-        ("mixed depth", format!("{}{}", "- ".repeat(60), "[".repeat(60)), false),
-        ("comments", format!("a:\n{}  - b\n", "# c\n".repeat(1_000_000)), true),
-        ("one large scalar", format!("a: {}\n", "x".repeat(4 << 20)), true),
-        ("many small ones", "- a\n".repeat(400_000), true),
-        ("too many small ones", "- a\n".repeat(600_000), false),
-        ("blank lines", "\n".repeat(8 << 20), true),
-        ("unknown aliases", "- *a\n".repeat(100_000), false),
-        ("anchors", format!("{}{}", "- &a x\n".repeat(50_000), "- *b\n".repeat(50_000)), false),
-        ("keys", lines(0..200_000, |n| format!("k{n}: 1")), true),
-        ("open quote", format!("{}\n", "a: \"x\n".repeat(100_000)), false),
-        ("too large", "x".repeat((8 << 20) + 1), false),
-        ("staircase", lines(0..900, |n| format!("{}}}", " ".repeat(900 - n))), false),
-        ("colons", "a: ".repeat(100_000), false),
-    ] {
-        let parsed = read(&text);
-        assert_eq!(!broken(&parsed), fine, "{name} {:#?}", parsed.diagnostics.first());
-        let mut found = 0;
-        if name != "billion laughs" {
-            count(parsed.tree.root(), &mut found);
-        }
-        let _ = parsed.tree.root().to_value();
-    }
-    let parsed = read(&bomb);
-    assert_eq!(parsed.tree.root().to_value().unwrap_err().row.code, "E0116");
-}
-
-fn count(node: NodeRef<'_>, found: &mut usize) {
-    *found += 1;
-    node.items().for_each(|item| count(item, found));
-    node.entries().for_each(|entry| count(entry.value, found));
-}
-
-#[test]
-fn rows_of_a_hostile_file_are_errors() {
-    let deep = "[".repeat(100_000);
-    let wide = lines(0..400_000, |n| format!("\"k{n}\":1")).replace('\n', ",");
-    let long = "x".repeat((8 << 20) + 1);
-    let text = format!("{{\"a\": {deep}\n{{\"a\": 1}}\n{long}\n{{{wide}}}\n{{\"b\": \"{}\"}}", "\\\":".repeat(50_000));
-    let rows: Vec<bool> = jsonl(text.as_bytes()).map(|row| row.is_ok()).collect();
-    assert_eq!(rows, [false, true, false, false, true]);
-}

@@ -140,10 +140,7 @@ impl Checker<'_> {
             }
             GraphVerb::Each { list, item, steps, batch } => {
                 if let Some(span) = batch {
-                    let message =
-                        "`batch: true` is part of the language, and this version of aigo does not have it yet";
-                    self.found
-                        .push(catalog::NOT_YET.at(*span, message).help("remove it: the judge is asked for each item"));
+                    self.batch(steps, *span, walk)?;
                 }
                 (self.each(list, item, steps, step, walk)?, open)
             }
@@ -202,6 +199,20 @@ impl Checker<'_> {
         Some((GraphStep::If { when: when?, then, otherwise, origin }, end))
     }
 
+    /// What is asked once for all items is one judge's question, outside of any other `each`.
+    fn batch(&mut self, steps: &[ast::GraphStep], span: Span, walk: &Walk<'_>) -> Option<()> {
+        let one = match steps {
+            [ast::GraphStep { verb: GraphVerb::Judge(judge), .. }] => judge.panel.is_empty() && walk.items.is_empty(),
+            _ => false,
+        };
+        if !one {
+            let message = "`batch` asks one judge once for all items, and there is more to do for each";
+            let help = "remove `batch`, or leave one `judge` with one role as the only step";
+            self.found.push(catalog::BAD_VALUE.at(span, message).help(help));
+        }
+        one.then_some(())
+    }
+
     fn each(
         &mut self,
         list: &Leaf,
@@ -210,6 +221,7 @@ impl Checker<'_> {
         step: &ast::GraphStep,
         walk: &mut Walk<'_>,
     ) -> Option<GraphStep> {
+        let batch = matches!(&step.verb, GraphVerb::Each { batch: Some(_), .. });
         let (expr, ty) = self.typed(list)?;
         let item_ty = match ty {
             Type::List(item) => *item,
@@ -240,7 +252,16 @@ impl Checker<'_> {
             walk.scales.push((into.clone(), scale));
         }
         let origin = Origin::at(step.span);
-        Some(GraphStep::Each(Box::new(Each { list: expr, item: name, item_ty, steps: typed, gives, into, origin })))
+        Some(GraphStep::Each(Box::new(Each {
+            list: expr,
+            item: name,
+            item_ty,
+            steps: typed,
+            gives,
+            into,
+            batch,
+            origin,
+        })))
     }
 
     fn scored(&mut self, leaf: &Leaf, origin: Origin, walk: &mut Walk<'_>) -> Option<GraphStep> {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use aigo_ir::expr::{Comparison, Expr, Kind};
+use aigo_ir::expr::{Comparison, Expr, Function, Kind};
 use aigo_ir::graph::NodeId;
 use aigo_ir::node::{Bound, MOST_PASSES, Node, Port, View};
 use aigo_ir::reduce::Reducer;
-use aigo_ir::schema::{Items, Schema};
+use aigo_ir::schema::{Judged, Schema, record_of};
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
@@ -50,9 +50,27 @@ impl Lower {
     fn graph_step(&mut self, step: &GraphStep, target: &mut Target) {
         match step {
             GraphStep::Extract { role, prompt, items, into, origin } => {
-                self.within(into, |lower| lower.extract(role, prompt, items, into, *origin, target));
+                let found = format!("_found_{into}");
+                let asked = Asked {
+                    role,
+                    system: prompts::EXTRACT_SYSTEM,
+                    question: Template { origin: prompt.origin, ..prompts::extraction(prompt, items, &found) },
+                    window: None,
+                    sees_system: false,
+                    schema: Schema::Items(items.clone()),
+                    list: items.list(),
+                    into,
+                    word: "extract",
+                    origin: *origin,
+                };
+                self.within(into, |lower| lower.list(&asked, target));
             }
-            GraphStep::Each(each) => self.each(each, target),
+            GraphStep::Each(each) => match each.steps.first() {
+                Some(GraphStep::Judge { judge, .. }) if each.batch => {
+                    self.within(&each.into, |lower| lower.batch(each, judge, target));
+                }
+                _ => self.each(each, target),
+            },
             GraphStep::Judge { judge, into, origin } => self.judge_step(judge, into.as_ref(), *origin, target),
             GraphStep::Set { name, ty, value, origin } => {
                 let into = self.flow.builder.slot(name.clone(), ty.clone());
@@ -162,17 +180,43 @@ impl Lower {
         self.flow.leave();
     }
 
-    /// Ask for the list, read it, and ask again once where the answer breaks the contract.
-    fn extract(
-        &mut self,
-        role: &Arc<str>,
-        prompt: &Template,
-        items: &Items,
-        into: &Arc<str>,
-        origin: Origin,
-        target: &mut Target,
-    ) {
-        let found = self.flow.builder.slot(format!("_found_{into}"), items.ty());
+    /// One judge is asked once for all items.
+    fn batch(&mut self, each: &Each, judge: &Judge, target: &mut Target) {
+        let of = self.flow.builder.slot(format!("_batch_{}", each.into), Type::List(Box::new(each.item_ty.clone())));
+        let node = Node::Let { into: of.clone(), value: each.list.clone() };
+        self.flow.add(node, &self.path("batch"), each.origin);
+        let judged = Judged { scale: judge.scale.clone(), pass: judge.scale.default_pass(), rule: judge.evidence };
+        let found = format!("_found_{}", each.into);
+        let role = judge.roles.first().cloned().unwrap_or_else(|| crate::resolve::JUDGE.into());
+        let question = prompts::batch(judge, &each.item, &of, &found);
+        let asked = Asked {
+            role: &role,
+            system: prompts::JUDGE_SYSTEM,
+            question: Template { origin: judge.rubric.origin, ..question },
+            window: judge.window,
+            sees_system: judge.sees_system,
+            schema: Schema::Verdicts(of.clone(), judged),
+            list: Type::List(Box::new(Type::Verdict)),
+            into: &each.into,
+            word: "judge",
+            origin: each.origin,
+        };
+        // Without an item there is nothing to ask.
+        let length = Expr::call(Function::Length, vec![Expr::name(&of)]);
+        let some = Expr::compare(Comparison::Greater, length, Expr::literal(0));
+        let branch = self.flow.add(Node::Branch { when: some }, &self.path("any"), each.origin);
+        self.flow.replace(vec![(branch, Port::Yes)]);
+        self.list(&asked, target);
+        let asked = self.flow.replace(vec![(branch, Port::No)]);
+        let node = Node::Let { into: each.into.clone(), value: Expr::literal(Value::list(Vec::new())) };
+        self.flow.add(node, &self.path("none"), each.origin);
+        self.flow.also(asked);
+    }
+
+    /// Ask for a list, read it, and ask again once where the answer breaks the contract.
+    fn list(&mut self, asked: &Asked<'_>, target: &mut Target) {
+        let (into, origin) = (asked.into, asked.origin);
+        let found = self.flow.builder.slot(format!("_found_{into}"), record_of(asked.list.clone()));
         let outcome = self.flow.builder.slot(format!("_outcome_{into}"), Type::Str);
         let reply = self.slot(REPLY, Type::Reply);
         let counter = self.slot("_attempt", Type::Int);
@@ -184,29 +228,26 @@ impl Lower {
         self.flow.add(Node::Let { into: outcome.clone(), value: invalid() }, &self.path("outcome"), origin);
         self.flow.enter(Node::Loop { bound: Bound::Times(ATTEMPTS), counter }, &self.path("attempts"), origin);
         let view = View::Text {
-            system: Some(Template::new(prompts::EXTRACT_SYSTEM)),
-            question: Template { origin: prompt.origin, ..prompts::extraction(prompt, items, &found) },
+            system: Some(Template::new(asked.system)),
+            question: asked.question.clone(),
             up_to: None,
-            window: None,
-            sees_system: false,
+            window: asked.window,
+            sees_system: asked.sees_system,
         };
-        let schema = Schema::Items(items.clone());
-        let (role, schema_of) = (role.clone(), Some(schema.clone()));
+        let (role, schema) = (asked.role.clone(), asked.schema.clone());
+        let schema_of = Some(schema.clone());
         let ask = Node::Generate { role, view, schema: schema_of, tools: false, timeout_s: None, into: reply.clone() };
-        let ask = self.flow.add(ask, &self.path("extract"), prompt.origin);
+        let ask = self.flow.add(ask, &self.path(asked.word), asked.question.origin);
         self.flow.take(ask, Port::Bad);
-        let read =
-            self.flow.add(Node::Parse { from: reply.clone(), schema, into: found.clone() }, &self.path("read"), origin);
+        let parse = Node::Parse { from: reply.clone(), schema, into: found.clone() };
+        let read = self.flow.add(parse, &self.path("read"), origin);
         self.flow.replace(vec![(read, Port::Ok)]);
         self.flow.break_out();
         self.flow.replace(vec![(ask, Port::Bad)]);
         let node = Node::Let { into: outcome.clone(), value: outcome_of(&reply) };
         self.flow.add(node, &self.path("fault"), origin);
-        self.flow.add(
-            Node::Let { into: found.clone(), value: nothing(no_answer(&reply)) },
-            &self.path("failed"),
-            origin,
-        );
+        let node = Node::Let { into: found.clone(), value: nothing(no_answer(&reply)) };
+        self.flow.add(node, &self.path("failed"), origin);
         self.flow.break_out();
         self.flow.replace(vec![(read, Port::Bad)]);
         self.flow.leave();
@@ -216,7 +257,23 @@ impl Lower {
         let missing = without_value(Expr::name(&outcome), Expr::path(&found, "complaint"));
         self.flow.add(Node::Let { into: target.into.clone(), value: missing }, &self.path("missing"), origin);
         target.ends.extend(self.flow.replace(vec![(branch, Port::Yes)]));
-        let list = self.flow.builder.slot(into.clone(), items.list());
+        let list = self.flow.builder.slot(into.clone(), asked.list.clone());
         self.flow.add(Node::Let { into: list, value: Expr::path(&found, "items") }, &self.path("items"), origin);
     }
+}
+
+/// A question whose answer is a list.
+struct Asked<'s> {
+    role: &'s Arc<str>,
+    system: &'static str,
+    question: Template,
+    window: Option<u32>,
+    sees_system: bool,
+    schema: Schema,
+    /// The type of the list.
+    list: Type,
+    into: &'s Arc<str>,
+    /// The step, as tasks write it.
+    word: &'static str,
+    origin: Origin,
 }
