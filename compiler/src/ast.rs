@@ -92,10 +92,10 @@ pub(crate) struct Task {
     pub(crate) dataset_damaged: bool,
     /// Whether something in `scorers` could not be read: then not all scorers are known.
     pub(crate) scorers_damaged: bool,
-    /// Whether a part of the steps could not be read, so that an expectation may be missing.
-    pub(crate) steps_damaged: bool,
-    /// Whether `solvers` is written.
-    pub(crate) has_solvers: bool,
+    /// How many mistakes the steps have: where there are some, an expectation may be missing.
+    pub(crate) steps_mistaken: usize,
+    /// Where `solvers` is written.
+    pub(crate) solvers_span: Option<Span>,
     /// The roles that `models` names, those that could not be read included.
     pub(crate) roles: Vec<String>,
 }

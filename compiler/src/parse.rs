@@ -46,7 +46,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     if let Some(node) = fields.get("scenarios") {
         let before = reader.found.len();
         task.scenarios = reader.scenarios(node);
-        task.steps_damaged = reader.found.len() > before;
+        task.steps_mistaken = reader.found.len() - before;
         task.dataset_span = task.dataset_span.or(Some(node.site()));
         task.dataset.push(Source::new(Samples::Scenarios(samples_of(&task.scenarios)), node.site()));
     }
@@ -63,8 +63,8 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     }
     let before = reader.found.len();
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
-    task.has_solvers = fields.has("solvers");
-    task.steps_damaged |= reader.found.len() > before;
+    task.solvers_span = fields.has("solvers").then(|| fields.key_span("solvers"));
+    task.steps_mistaken += reader.found.len() - before;
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
     task.scorers_damaged = reader.found.len() > before;
@@ -388,7 +388,14 @@ fn help_for_kind(found: Diagnostic, node: NodeRef<'_>, wanted: &str) -> Diagnost
         };
     }
     if wanted.contains("number") {
-        let help = if node.as_str().is_some_and(number) { "remove the quotes" } else { "write digits: `5`, `0.5`" };
+        let help = if node.as_str().is_some_and(number) {
+            "remove the quotes"
+        } else {
+            match wanted {
+                "a whole number" => "write it in digits: `5`",
+                _ => "write it in digits: `5`, `0.5`",
+            }
+        };
         return found.help(help);
     }
     if wanted.starts_with("a list") {

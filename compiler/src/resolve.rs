@@ -163,7 +163,7 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
     scorers::labels(&task, &labels, resolver.diagnostics);
     let asked = asks.into_iter().map(|asked| asked.role).collect();
     let scores = expects || !checkpoints.is_empty() || !task.scorers.is_empty();
-    if !scores && !task.damaged && !task.scorers_damaged && !task.steps_damaged {
+    if !scores && !task.damaged && !task.scorers_damaged && task.steps_mistaken == 0 {
         let message = "the task scores nothing: it has neither scorers nor expectations";
         let help = "add a scorer: `scorers: [{name: no_price, check: {not_matches: '\\$\\s?\\d'}}]`";
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
@@ -175,7 +175,7 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
 
 /// Rows of `dataset`, and scenarios without steps of their own, run the task's `solvers`.
 fn no_steps(task: &Task, diagnostics: &mut Diagnostics) {
-    if task.has_solvers || task.damaged {
+    if task.solvers_span.is_some() || task.damaged {
         return;
     }
     let runs = |source: &ast::Source| !matches!(source.samples, Samples::Scenarios(_) | Samples::Transcripts { .. });

@@ -20,6 +20,8 @@ pub(super) struct Paths {
     unsure: BTreeMap<Arc<str>, (Type, Span)>,
     /// All that are bound somewhere, with the place of the first time.
     foreseen: Vec<Spanned<String>>,
+    /// Whether the `until` of a loop is looked at.
+    pub(super) in_until: bool,
 }
 
 impl Paths {
@@ -33,7 +35,9 @@ impl Checker<'_> {
     /// Begins a graph with these steps.
     pub(crate) fn foresee<'s>(&mut self, steps: impl IntoIterator<Item = &'s ast::Step>) {
         self.paths = Paths::default();
-        steps.into_iter().for_each(|step| foresee(step, &mut self.paths.foreseen));
+        for step in steps {
+            foresee(step, &mut self.paths.foreseen);
+        }
     }
 
     /// A name is bound on every path to here.
@@ -81,11 +85,21 @@ impl Checker<'_> {
             Mistake::Unknown => {
                 let later = self.paths.foreseen.iter().find(|later| *later.value == **name)?;
                 let message = format!("`{name}` is read here, before it is bound");
-                let help = "bind it first; an `until` is asked before every pass, also before the first";
+                let help = if self.paths.in_until {
+                    "bind it before the loop: `until` is asked before every pass, also before the first"
+                } else {
+                    "bind it before it is read"
+                };
                 Some(catalog::UNKNOWN_NAME.at(at, message).related(later.span, "it is bound here").help(help))
             }
             _ => None,
         }
+    }
+}
+
+fn foresee_all(steps: &[ast::Step], found: &mut Vec<Spanned<String>>) {
+    for step in steps {
+        foresee(step, found);
     }
 }
 
@@ -95,12 +109,15 @@ fn foresee(step: &ast::Step, found: &mut Vec<Spanned<String>>) {
     }
     match &step.verb {
         ast::Verb::Set(pairs) | ast::Verb::Capture(pairs) => found.extend(pairs.iter().map(|(name, _)| name.clone())),
-        ast::Verb::Loop { steps, .. } => steps.iter().for_each(|step| foresee(step, found)),
+        ast::Verb::Loop { steps, .. } => foresee_all(steps, found),
         ast::Verb::ForEach { item, steps, .. } => {
             found.push(item.clone());
-            steps.iter().for_each(|step| foresee(step, found));
+            foresee_all(steps, found);
         }
-        ast::Verb::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(|step| foresee(step, found)),
+        ast::Verb::If { then, otherwise, .. } => {
+            foresee_all(then, found);
+            foresee_all(otherwise, found);
+        }
         _ => {}
     }
 }

@@ -69,7 +69,9 @@ impl Checker<'_> {
             }
             ast::Verb::Loop { times, until, steps } => {
                 // `until` is asked before the first pass, so it cannot read what the body binds.
+                self.paths.in_until = true;
                 let until = until.as_ref().and_then(|until| self.condition(until));
+                self.paths.in_until = false;
                 let before = self.bound.len();
                 let steps = self.steps(steps);
                 self.unsure_since(before);

@@ -85,7 +85,9 @@ impl Checker<'_> {
         let mut errors = Vec::new();
         let ty = aigo_ir::typing::check(&expr, &self.names, &mut errors);
         let failed = !errors.is_empty();
-        errors.iter_mut().for_each(|error| error.range = shift(error.range.clone()));
+        for error in &mut errors {
+            error.range = shift(error.range.clone());
+        }
         self.report(leaf, &catalog::BAD_EXPRESSION, errors);
         (!failed).then_some((expr, ty))
     }

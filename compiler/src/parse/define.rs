@@ -24,13 +24,13 @@ impl Reader<'_> {
         let mut define = Define::default();
         let Some(fields) = self.map(node, &shape::DEFINE) else { return define };
         if let Some(node) = fields.get("solvers") {
-            define.solvers = self.definitions(node, "solvers", |reader, name, node| reader.defined_solvers(name, node));
+            define.solvers = self.definitions(node, "solvers", Self::defined_solvers);
         }
         if let Some(node) = fields.get("scorers") {
-            define.scorers = self.definitions(node, "scorers", |reader, name, node| reader.defined_scorer(name, node));
+            define.scorers = self.definitions(node, "scorers", Self::defined_scorer);
         }
         if let Some(node) = fields.get("personas") {
-            define.personas = self.definitions(node, "personas", |reader, name, node| reader.persona(name, node));
+            define.personas = self.definitions(node, "personas", Self::persona);
         }
         define
     }

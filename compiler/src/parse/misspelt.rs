@@ -55,7 +55,12 @@ pub(super) fn meant(name: &str, construct: &'static Construct) -> Option<&'stati
     let dropped = || construct.names().find(|key| key.len() == name.len() + 1 && is_within(name, key));
     // Of the shortest names everything is near.
     let near = || diagnostic::nearest(name, construct.names());
-    of_others.or_else(|| if name.len() > 2 { dropped().or_else(near) } else { None })
+    let near_others = || {
+        let words = OTHER_WORDS.iter().filter(|(_, ours)| known(ours).is_some());
+        let theirs = diagnostic::nearest(name, words.map(|(theirs, _)| *theirs).filter(|theirs| theirs.len() > 5))?;
+        OTHER_WORDS.iter().filter(|(word, _)| *word == theirs).find_map(|(_, ours)| known(ours))
+    };
+    of_others.or_else(|| if name.len() > 2 { dropped().or_else(near).or_else(near_others) } else { None })
 }
 
 /// Whether the letters of one stand in the other, in their order.
