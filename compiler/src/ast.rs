@@ -94,6 +94,8 @@ pub(crate) struct Task {
     pub(crate) scorers_damaged: bool,
     /// How many mistakes the steps have: where there are some, an expectation may be missing.
     pub(crate) steps_mistaken: usize,
+    /// Names that steps bind which cannot be read.
+    pub(crate) lost: Vec<String>,
     /// Where `solvers` is written.
     pub(crate) solvers_span: Option<Span>,
     /// The roles that `models` names, those that could not be read included.

@@ -52,6 +52,7 @@ pub(crate) fn check(
         language: task.language.as_ref(),
         paths: paths::Paths::default(),
         tools: &task.tools,
+        lost: &task.lost,
     };
     checker.begin(&all, state.as_ref());
     let whole = checker.names.clone();
@@ -147,6 +148,8 @@ pub(crate) struct Checker<'c> {
     paths: paths::Paths,
     /// The tools that the task declares.
     tools: &'c [ast::Tool],
+    /// Names that steps bind which cannot be read.
+    lost: &'c [String],
 }
 
 /// A dataset of nothing: what definitions are checked against.
@@ -179,6 +182,7 @@ impl<'c> Checker<'c> {
             language: None,
             paths: paths::Paths::default(),
             tools: &[],
+            lost: &[],
         }
     }
 
@@ -219,7 +223,8 @@ impl<'c> Checker<'c> {
                 self.found.push(misplaced);
                 continue;
             }
-            if error.name.is_some() && !self.fields_known {
+            let lost = error.name.as_ref().is_some_and(|name| self.lost.iter().any(|lost| **lost == **name));
+            if lost || (error.name.is_some() && !self.fields_known) {
                 continue;
             }
             let row = match error.mistake {

@@ -22,7 +22,7 @@ use crate::shape::{self, Construct};
 
 /// Reads a task. What cannot be read is reported and left out.
 pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
-    let mut reader = Reader { found: diagnostics };
+    let mut reader = Reader { found: diagnostics, lost: Vec::new() };
     let root = tree.root();
     let mut task = Task { span: first_line(root.span()), damaged: root.is_incomplete(), ..Task::default() };
     let Some(fields) = reader.map(root, &shape::TASK) else {
@@ -79,6 +79,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     if let Some(node) = fields.get("description") {
         reader.text(node, "description");
     }
+    task.lost = reader.lost;
     task
 }
 
@@ -107,7 +108,7 @@ pub(crate) struct Definitions {
 /// Reads a file of definitions.
 pub(crate) fn parse_definitions(tree: &Tree, diagnostics: &mut Diagnostics) -> Definitions {
     let before = diagnostics.len();
-    let mut reader = Reader { found: diagnostics };
+    let mut reader = Reader { found: diagnostics, lost: Vec::new() };
     let root = tree.root();
     let mut read = Definitions { imports: Vec::new(), define: Define::default(), damaged: true };
     let Some(fields) = reader.map(root, &shape::LIBRARY) else { return read };
@@ -172,6 +173,8 @@ impl<'t> Fields<'t> {
 /// Reads nodes, reports what they should have been.
 pub(crate) struct Reader<'d> {
     found: &'d mut Diagnostics,
+    /// Names that steps bind which cannot be read.
+    lost: Vec<String>,
 }
 
 impl Reader<'_> {

@@ -55,7 +55,7 @@ impl Checker<'_> {
     }
 
     /// A pattern stands where it breaks, within the scalar.
-    fn pattern(&mut self, leaf: &Leaf) {
+    pub(super) fn pattern(&mut self, leaf: &Leaf) {
         // Jinja drops one line break at the end.
         let text = leaf.text.strip_suffix('\n').unwrap_or(&leaf.text);
         let Some(error) = pattern_error(text) else { return };

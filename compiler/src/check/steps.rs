@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use aigo_ir::eval;
 use aigo_ir::expr::{Expr, Function};
 use aigo_ir::message::{ASSISTANT, Message};
 use aigo_ir::span::{Origin, Spanned};
@@ -171,10 +170,10 @@ impl Checker<'_> {
     fn set(&mut self, pairs: &[(Spanned<String>, Leaf)]) -> Vec<Binding> {
         let mut bound = Vec::new();
         for (name, leaf) in pairs {
-            if let Some((expr, ty)) = self.expr(leaf) {
-                let slot = self.bind(name, ty.clone());
-                bound.push((slot, ty, expr));
-            }
+            let found = self.expr(leaf);
+            // A name is bound also where its expression cannot be read: reading it is no second mistake.
+            let slot = self.bind(name, found.as_ref().map_or(Type::Any, |(_, ty)| ty.clone()));
+            bound.extend(found.map(|(expr, ty)| (slot, ty, expr)));
         }
         bound
     }
@@ -183,14 +182,13 @@ impl Checker<'_> {
     fn capture(&mut self, pairs: &[(Spanned<String>, Leaf)]) -> Vec<Binding> {
         let mut bound = Vec::new();
         for (name, leaf) in pairs {
-            if let Err(why) = eval::regex(&leaf.text) {
-                let message = format!("`{}` is no regular expression: {why}", aigo_ir::text::excerpt(&leaf.text, 60));
-                let found = catalog::BAD_PATTERN.at(leaf.span, message);
-                self.found.push(found.help("the syntax is that of Rust's `regex`"));
-                continue;
-            }
             let ty = Type::Maybe(Box::new(Type::Str));
             let slot = self.bind(name, ty.clone());
+            let before = self.found.len();
+            self.pattern(leaf);
+            if self.found.len() > before {
+                continue;
+            }
             let arguments = vec![Expr::path("last", "text"), Expr::literal(leaf.text.as_str())];
             bound.push((slot, ty, Expr::call(Function::Capture, arguments)));
         }

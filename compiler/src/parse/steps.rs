@@ -11,7 +11,28 @@ use crate::shape;
 
 impl Reader<'_> {
     pub(super) fn steps(&mut self, node: NodeRef<'_>, what: &str) -> Vec<Step> {
-        self.items(node, what, "steps").into_iter().filter_map(|item| self.step(item)).collect()
+        let mut steps = Vec::new();
+        for item in self.items(node, what, "steps") {
+            match self.step(item) {
+                Some(step) => steps.push(step),
+                None => self.lose(item),
+            }
+        }
+        steps
+    }
+
+    /// Remembers what a step that cannot be read would have bound, so that reading it is no second mistake.
+    fn lose(&mut self, node: NodeRef<'_>) {
+        for entry in node.entries() {
+            match entry.key.value {
+                "as" => self.lost.extend(entry.value.as_str().map(str::to_owned)),
+                "set" | "capture" => self.lost.extend(entry.value.entries().map(|entry| entry.key.value.to_owned())),
+                _ => self.lose(entry.value),
+            }
+        }
+        for item in node.items() {
+            self.lose(item);
+        }
     }
 
     fn step(&mut self, node: NodeRef<'_>) -> Option<Step> {
