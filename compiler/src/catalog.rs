@@ -54,6 +54,7 @@ rows! {
     NO_MATCH error "E0525" "a pattern that no file matches";
     BAD_CLUSTER error "E0526" "a cluster that a sample does not have";
     FILTER_FAILS error "E0527" "a filter that cannot be computed for a row";
+    ABSENT_FIELD warning "W0521" "a declared field that no sample has";
     NOTHING_LEFT warning "W0520" "a source of which no row is left";
     // Roles and limits.
     RULE_NEVER_ANSWERS error "E0540" "a rule that can never answer";

@@ -34,6 +34,7 @@ pub(crate) struct Solvers {
     /// The roles that its steps ask.
     pub(crate) asks: Vec<Asked>,
     pub(crate) expects: bool,
+    pub(crate) simulates: bool,
     pub(crate) checkpoints: Vec<Checkpoint>,
 }
 
@@ -290,6 +291,7 @@ impl Work<'_> {
             steps,
             asks: walk.asks,
             expects: walk.expects,
+            simulates: walk.simulates,
             checkpoints: walk.checkpoints,
         });
         self.all.solvers.insert(solvers.name.value.clone(), Arc::clone(&solvers));

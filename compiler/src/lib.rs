@@ -176,6 +176,9 @@ fn stages(
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
+    if fields_known && profile.count > 0 {
+        absent(&resolved.task, &profile, found);
+    }
     *suites = suites::check(&resolved.task, &profile, fields_known, sources, found);
     let typed = check::check(&resolved, &scope, &profile, fields_known, sources, found);
     // Lowering a task with mistakes would only repeat them in other words.
@@ -209,6 +212,24 @@ fn stages(
     let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(solve_reads, world);
     Some((program, dataset))
+}
+
+/// Declared fields that no sample has: a name that was misspelt, or a field that is gone.
+fn absent(task: &ast::Task, profile: &dataset::Profile, found: &mut Diagnostics) {
+    let known: Vec<&str> = profile.joined().fields().iter().map(|field| &*field.name).collect();
+    for declared in task.fields.iter().filter(|declared| profile.absent.contains(&declared.name.value)) {
+        let name = &declared.name;
+        let message = format!("the field `{}` is declared, and no sample has it", name.value);
+        let near =
+            aigo_ir::diagnostic::nearest(&name.value, known.iter().copied().filter(|known| *known != &*name.value));
+        let warning = catalog::ABSENT_FIELD.at(name.span, message);
+        found.push(match near {
+            Some(near) => {
+                warning.help(format!("did you mean `{near}`?")).fix(format!("write `{near}`"), name.span, near)
+            }
+            None => warning.help("remove the declaration, or give a sample the field"),
+        });
+    }
 }
 
 /// What the task may use by name: what it imports, and what it defines itself.

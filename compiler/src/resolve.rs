@@ -64,11 +64,13 @@ pub(crate) struct Walk<'s> {
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// The labels of the steps that were looked at.
     labels: Vec<String>,
+    /// Whether a user is simulated.
+    pub(crate) simulates: bool,
 }
 
 impl<'s> Walk<'s> {
     pub(crate) const fn new(scope: &'s Scope) -> Self {
-        Self { scope, asks: Vec::new(), expects: false, checkpoints: Vec::new(), labels: Vec::new() }
+        Self { scope, asks: Vec::new(), expects: false, checkpoints: Vec::new(), labels: Vec::new(), simulates: false }
     }
 
     fn ask(&mut self, role: &str, span: Span, asker: &'static str) {
@@ -84,7 +86,10 @@ impl<'s> Walk<'s> {
                 Verb::Generate { role: Some(role), .. } => self.ask(&role.value, role.span, "this step"),
                 Verb::Generate { role: None, .. } => self.ask(ASSISTANT, step.span, "`generate`"),
                 Verb::Script(_) => self.ask(ASSISTANT, step.span, "`script`"),
-                Verb::SimulateUser(_) => self.ask(USER, step.span, "`simulate_user`"),
+                Verb::SimulateUser(_) => {
+                    self.simulates = true;
+                    self.ask(USER, step.span, "`simulate_user`");
+                }
                 Verb::Loop { steps, .. } | Verb::ForEach { steps, .. } => self.steps(steps),
                 Verb::If { then, otherwise, .. } => {
                     self.steps(then);
@@ -106,6 +111,7 @@ impl<'s> Walk<'s> {
                         ..asked.clone()
                     }));
                     self.expects |= defined.expects;
+                    self.simulates |= defined.simulates;
                     self.checkpoints.extend(defined.checkpoints.iter().cloned());
                 }
                 _ => {}
@@ -152,6 +158,11 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
         if matches!(source.samples, Samples::Transcripts { each_turn: true, .. }) {
             walk.ask(ASSISTANT, source.span, "`continue: each_turn`");
         }
+    }
+    if let Some(language) = task.language.as_ref().filter(|_| !walk.simulates && !task.damaged) {
+        let message = "`language` is what simulated users write, and the task simulates none";
+        let help = "remove it, or simulate the user: `- simulate_user: {goal: …}`";
+        diagnostics.push(catalog::BAD_VALUE.at(language.span, message).help(help));
     }
     let Walk { asks, expects, mut checkpoints, labels, .. } = walk;
     checkpoints.dedup_by(|a, b| a.name.span == b.name.span);

@@ -113,6 +113,7 @@ fn the_domains_are_those_of_the_code() {
         "vm/machine/src/linked.rs",
         "vm/machine/src/outcome.rs",
         "vm/machine/src/step.rs",
+        "vm/machine/src/step/append.rs",
         "vm/log/src/digest.rs",
         "vm/src/provider/scripted.rs",
     ];

@@ -66,6 +66,8 @@ pub(crate) struct Profile {
     prepared: Vec<Prepared>,
     pub(crate) count: usize,
     hash: MultisetHash,
+    /// The declared fields that no row has.
+    pub(crate) absent: Vec<Arc<str>>,
     /// Whether a row has no id of its own.
     without_id: bool,
 }
@@ -96,6 +98,8 @@ pub(crate) fn profile(
         }
     }
     profile.joined = joined(&profile.groups);
+    let is_absent = |name: &&Arc<str>| !profile.joined.fields.iter().any(|field| field.name == **name);
+    profile.absent = declared.all().iter().map(|(name, _)| name).filter(is_absent).cloned().collect();
     let mut places = BTreeMap::new();
     for group in profile.groups.iter_mut().chain([&mut profile.joined]) {
         group.finish(&declared, sources, &mut places);

@@ -217,7 +217,15 @@ impl Reader<'_> {
 
     fn for_each(&mut self, value: NodeRef<'_>) -> Option<Verb> {
         let fields = self.map(value, &shape::FOR_EACH)?;
-        let list = self.required(&fields, "in").and_then(|node| self.leaf(node, "in"));
+        let list = self.required(&fields, "in").and_then(|node| {
+            if matches!(node.kind(), NodeKind::List(_)) {
+                let message = "`in` is an expression, and this is a list of YAML";
+                let help = "put it in quotes, its texts too: `in: \"['one', 'two']\"`";
+                self.report(catalog::WRONG_KIND.at(node.site(), message).help(help));
+                return None;
+            }
+            self.leaf(node, "in")
+        });
         let item = self.required(&fields, "as").and_then(|node| self.name(node, "as"));
         let body = self.required(&fields, "solvers");
         let steps = body.map(|node| self.steps(node, "solvers")).unwrap_or_default();

@@ -29,11 +29,9 @@ pub(super) fn node(node: &Node, line: &mut Line) {
         Node::Branch { when } => {
             line.pair("when", &when.to_string());
         }
-        Node::Loop { bound: Bound::Times(times), counter } => {
-            line.pair_word("times", times).pair("counter", counter);
-        }
-        Node::Loop { bound: Bound::Items { list, item, cap }, counter } => {
-            line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap).pair("counter", counter);
+        Node::Loop { bound, counter } => {
+            passes(bound, line);
+            line.pair("counter", counter);
         }
         Node::Map { list, item, cap, give, into } => {
             line.pair("in", &list.to_string())
@@ -143,4 +141,11 @@ fn schema(schema: &Schema, line: &mut Line) {
 fn judged<'l>(judged: &Judged, line: &'l mut Line) -> &'l mut Line {
     super::score::scale(&judged.scale, line);
     line.pair_number("pass", judged.pass).pair_word("evidence", judged.rule.word())
+}
+
+fn passes(bound: &Bound, line: &mut Line) {
+    match bound {
+        Bound::Times(times) => line.pair_word("times", times),
+        Bound::Items { list, item, cap } => line.pair("in", &list.to_string()).pair("item", item).pair_word("cap", cap),
+    };
 }

@@ -178,12 +178,10 @@ impl Reader<'_> {
         let mut anchors = Vec::new();
         for entry in node.entries() {
             let value = entry.key_node.value().unwrap_or_default();
-            // In JSON every key is text.
-            let key = entry.key.value;
-            let plain = key.parse().map(Value::Int).or_else(|_| key.parse().map(Value::Bool)).ok();
-            let plain = plain.or_else(|| key.parse().map(Value::Float).ok());
-            let on_scale =
-                [Some(value), Some(Value::str(key)), plain].iter().flatten().any(|v| scale.number(v).is_some());
+            // A key in quotes means what it says.
+            let bare = entry.key.value.parse().map_or(Value::Null, Value::Int);
+            let keys = [value, Value::str(entry.key.value), bare];
+            let on_scale = keys.iter().any(|key| scale.number(key).is_some());
             if !on_scale {
                 let message = format!("`{}` is not on the scale {scale}", entry.key.value);
                 self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(values(scale)));
