@@ -144,7 +144,10 @@ fn declared_types_hold_for_every_row() {
     let said = |named: &[(&str, &str)], dataset: &str| {
         findings(&compile("t.yaml", task(top, dataset, "{{ seats }}").as_bytes(), &files(named)))
     };
-    assert_eq!(said(&[("a.csv", "seats,note,goal\n5,,\"{\"\"id\"\": \"\"x\"\"}\"\n7,x,{}\n")], "{file: a.csv}"), [""; 0]);
+    assert_eq!(
+        said(&[("a.csv", "seats,note,goal\n5,,\"{\"\"id\"\": \"\"x\"\"}\"\n7,x,{}\n")], "{file: a.csv}"),
+        [""; 0]
+    );
     assert_eq!(
         said(&[("a.csv", "note,seats\n,5\nx,five\n")], "{file: a.csv}"),
         ["a.csv:3:3: error[E0503]: a.csv, line 3: the cell of `seats` is `five`, which is no integer"]

@@ -42,7 +42,9 @@ impl Reader<'_> {
         let mut models = Vec::new();
         for entry in node.entries() {
             let Some(role) = self.name(entry.key_node, "the name of a role") else { continue };
-            if entry.value.is_error() {
+            // In a damaged map the keys of a role can look like roles.
+            let is_key = shape::ROLE.key(entry.key.value).is_some() && node.is_incomplete();
+            if entry.value.is_error() || is_key {
                 continue;
             }
             let player = self.without_secrets(entry.value, |reader| reader.player(entry.value, &role.value));

@@ -129,6 +129,10 @@ impl Reader<'_> {
         if let Some(provider) = known.filter(|_| !name.is_empty() && !name.contains(char::is_whitespace)) {
             return Some((provider, name.to_owned()));
         }
+        // Its rest may stand in what could not be read.
+        if node.is_next_to_damage() {
+            return None;
+        }
         // In a plain scalar the place of a part of it is certain.
         let plain = node.raw() == text && !node.is_alias();
         let place = |end: usize| {
