@@ -129,7 +129,7 @@ fn errors(compiled: &Compiled) -> Vec<&Diagnostic> {
 
 /// The name of the file that a span is in.
 fn file(compiled: &Compiled, span: Span) -> String {
-    compiled.sources.get(span.file).map_or_else(String::new, |file| file.name.to_string())
+    compiled.sources.get(span.file).map_or_else(String::new, |file| file.name.clone())
 }
 
 /// A finding as a person reviews it.

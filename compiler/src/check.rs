@@ -78,7 +78,7 @@ pub(crate) fn check(
     let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
     checker.names.clone_from(&whole);
     checker.gates(&resolved.by);
-    let checkpoints = resolved.checkpoints.iter().map(|checkpoint| checker.checkpoint(checkpoint)).collect();
+    let checkpoints = resolved.checkpoints.iter().map(Checker::checkpoint).collect();
     let judges: Vec<&str> = task.scorers.iter().flat_map(scorers::judges_of).collect();
     let roles = checker.roles(task, &judges, &whole);
     checker.prices(task, &resolved.asked);

@@ -115,7 +115,7 @@ pub(crate) fn check(
     for definition in order(&define.solvers, |body, names| resolve::uses_of_steps(body, names), work.found) {
         work.solvers(definition);
     }
-    for definition in order(&define.scorers, resolve::uses_of_scorer, work.found) {
+    for definition in order(&define.scorers, |body, names| resolve::uses_of_scorer(body.as_ref(), names), work.found) {
         work.scorer(definition);
     }
     let mut own = work.own;

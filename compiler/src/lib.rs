@@ -151,7 +151,9 @@ fn is_of_definitions(tree: &Tree) -> bool {
 fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mut Diagnostics) {
     let read = parse::parse_definitions(tree, found);
     let imports = loader.imports("", &read.imports, found);
-    imports.iter().for_each(|import| import.tell(sources, found));
+    for import in &imports {
+        import.tell(sources, found);
+    }
     let scope = Scope::of(imports.iter().map(|import| &import.own));
     define::check(&read.define, "", &scope, read.damaged, sources, found);
 }
@@ -235,7 +237,9 @@ fn absent(task: &ast::Task, profile: &dataset::Profile, found: &mut Diagnostics)
 /// What the task may use by name: what it imports, and what it defines itself.
 fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, found: &mut Diagnostics) -> Scope {
     let imports = loader.imports("", &task.imports, found);
-    imports.iter().for_each(|import| import.tell(sources, found));
+    for import in &imports {
+        import.tell(sources, found);
+    }
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
     let own = define::check(&task.define, "", &scope, damaged, sources, found);

@@ -136,7 +136,7 @@ pub(crate) fn uses_of_steps<'a>(steps: &'a Vec<Step>, names: &mut Vec<&'a Spanne
 }
 
 /// The name of the definition that a scorer uses.
-pub(crate) fn uses_of_scorer<'a>(scorer: &'a Option<ast::Scorer>, names: &mut Vec<&'a Spanned<String>>) {
+pub(crate) fn uses_of_scorer<'a>(scorer: Option<&'a ast::Scorer>, names: &mut Vec<&'a Spanned<String>>) {
     if let Some(ast::Scorer { method: ast::Method::Use(used), .. }) = scorer {
         names.push(&used.name);
     }
@@ -167,7 +167,9 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
     let Walk { asks, expects, mut checkpoints, labels, .. } = walk;
     checkpoints.dedup_by(|a, b| a.name.span == b.name.span);
     let mut resolver = Resolver { task: &task, diagnostics };
-    asks.iter().for_each(|asked| resolver.role(asked));
+    for asked in &asks {
+        resolver.role(asked);
+    }
     let checkpoints = resolver.checkpoints(checkpoints);
     resolver.twice(&checkpoints);
     resolver.probes(scope, &checkpoints);

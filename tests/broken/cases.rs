@@ -35,7 +35,8 @@ impl Case {
 
     /// The task without marks. Every place stays what it is.
     fn unmarked(&self) -> String {
-        self.text.lines().map(|line| format!("{}\n", line.split("#!").next().unwrap_or_default().trim_end())).collect()
+        let lines = self.text.lines().map(|line| line.split("#!").next().unwrap_or_default().trim_end());
+        lines.flat_map(|line| [line, "\n"]).collect()
     }
 
     /// The codes that are expected, by file and line.

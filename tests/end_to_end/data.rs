@@ -145,7 +145,10 @@ fn declared_types_hold_for_every_row() {
         findings(&compile("t.yaml", task(top, dataset, "{{ seats }}").as_bytes(), &files(named)))
     };
     assert_eq!(
-        said(&[("a.csv", "seats,note,goal\n5,,\"{\"\"id\"\": \"\"x\"\"}\"\n7,x,{}\n")], "{file: a.csv}"),
+        said(
+            &[("a.csv", "seats,note,goal\n5,,\"{\"\"id\"\": \"\"x\"\"}\"\n7,x,\"{\"\"id\"\": \"\"y\"\"}\"\n")],
+            "{file: a.csv}"
+        ),
         [""; 0]
     );
     assert_eq!(

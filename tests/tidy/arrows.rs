@@ -17,7 +17,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
 }
 
 /// Other people's crates with one owner each.
-const OWNED: [(&str, &str); 10] = [
+const OWNED: [(&str, &str); 13] = [
     ("minijinja", "aigo-ir"),
     ("petgraph", "aigo-ir"),
     ("granit-parser", "aigo-source"),
@@ -27,6 +27,9 @@ const OWNED: [(&str, &str); 10] = [
     ("rustls", "aigo-vm"),
     ("clap", "aigo"),
     ("miette", "aigo"),
+    ("mimalloc", "aigo"),
+    ("terminal_size", "aigo"),
+    ("regex-syntax", "aigo-ir"),
     ("strsim", "aigo-ir"),
 ];
 

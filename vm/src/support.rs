@@ -20,7 +20,7 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
             let n = if calls.len() == 1 { "its call".to_owned() } else { format!("its {} calls", calls.len()) };
             found.push(part(
                 first.origin,
-                &format!("`{when}` with {n}"),
+                format!("`{when}` with {n}"),
                 "remove it, and prepare the application yourself",
             ));
         }
@@ -65,9 +65,9 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
             let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
             found.push(part(role.origin, &what, help));
         }
-        Player::Http(_) => found.push(part(role.origin, &format!("the role `{name}` that `http` plays"), scripted)),
+        Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
         Player::Command(_) => {
-            found.push(part(role.origin, &format!("the role `{name}` that `command` plays"), scripted));
+            found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted));
         }
         Player::Scripted(rules) if rules.iter().any(|rule| !rule.context.is_empty()) => {
             let what = format!("`context` in a rule of the role `{name}`");

@@ -162,7 +162,7 @@ impl Checker<'_> {
     }
 
     /// The scorer of a checkpoint: its verdicts come from the solve graphs, one for each time that the step runs.
-    pub(super) fn checkpoint(&mut self, checkpoint: &Checkpoint) -> program::Scorer {
+    pub(super) fn checkpoint(checkpoint: &Checkpoint) -> program::Scorer {
         let (scale, evidence) = (checkpoint.judge.scale.clone(), checkpoint.judge.evidence);
         let (pass, over) = (scale.default_pass(), Some(Reducer::default_of(&scale)));
         let name = checkpoint.name.value.as_str().into();

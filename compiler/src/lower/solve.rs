@@ -53,8 +53,7 @@ pub(super) fn solve(name: &str, steps: &[Step], tools: bool, never: &mut Vec<Ori
 /// Whether a loop in the step ends for a reason of its own: then running out of passes is a turn limit.
 fn ends_by_itself(step: &Step) -> bool {
     match &step.verb {
-        Verb::SimulateUser(_) => true,
-        Verb::Loop { until: Some(_), .. } => true,
+        Verb::SimulateUser(_) | Verb::Loop { until: Some(_), .. } => true,
         verb => verb.inner().any(ends_by_itself),
     }
 }

@@ -27,7 +27,8 @@ impl Reader<'_> {
             define.solvers = self.definitions(node, "solvers", Self::defined_solvers);
         }
         if let Some(node) = fields.get("scorers") {
-            define.scorers = self.definitions(node, "scorers", Self::defined_scorer);
+            define.scorers =
+                self.definitions(node, "scorers", |this, name, node| Some(this.defined_scorer(name, node)));
         }
         if let Some(node) = fields.get("personas") {
             define.personas = self.definitions(node, "personas", Self::persona);
@@ -65,10 +66,10 @@ impl Reader<'_> {
         Some(Definition { name, params, body: body.unwrap_or_default() })
     }
 
-    fn defined_scorer(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Definition<Option<Scorer>>> {
+    fn defined_scorer(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Definition<Option<Scorer>> {
         let params = node.get("params").filter(|node| !node.is_error()).map(|node| self.params(node));
         let body = self.scorer_called(node, &name);
-        Some(Definition { name, params: params.unwrap_or_default(), body })
+        Definition { name, params: params.unwrap_or_default(), body }
     }
 
     fn persona(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Persona> {

@@ -26,6 +26,9 @@ use clap::Parser as _;
 
 use crate::args::{Args, Command};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Templates and expressions are parsed by recursion; this is far more than their limits let them use. Each thread that
 /// compiles has as much.
 const STACK: usize = 64 << 20;

@@ -35,9 +35,9 @@ pub(super) fn defined(graph: &Graph, order: &[NodeId]) -> BTreeMap<NodeId, Names
         }
         if placed.node.is_header() && port == Port::Body {
             // A later pass comes with what the body has left.
-            assigned_in(graph, id).iter().for_each(|slot| {
-                out.remove(slot);
-            });
+            for slot in assigned_in(graph, id) {
+                out.remove(&slot);
+            }
         }
     };
     let meet = |known: &mut Names, out: &Names| known.retain(|name| out.contains(name));

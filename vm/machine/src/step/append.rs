@@ -35,7 +35,9 @@ impl Stepper<'_> {
                     return Err(format!("`{expr}` is no list of messages"));
                 };
                 let conversation = Arc::make_mut(&mut self.lane.conversation);
-                messages.into_iter().for_each(|said| conversation.push(said.author, said.kind, said.text));
+                for said in messages {
+                    conversation.push(said.author, said.kind, said.text);
+                }
             }
             Said::Text(expr) => {
                 let text = self.text(expr)?;
