@@ -55,6 +55,7 @@ rows! {
     BAD_CLUSTER error "E0526" "a cluster that a sample does not have";
     FILTER_FAILS error "E0527" "a filter that cannot be computed for a row";
     ABSENT_FIELD warning "W0521" "a declared field that no sample has";
+    ABSENT_TAG warning "W0522" "a tag that no sample has";
     NOTHING_LEFT warning "W0520" "a source of which no row is left";
     // Roles and limits.
     RULE_NEVER_ANSWERS error "E0540" "a rule that can never answer";

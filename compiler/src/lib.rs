@@ -181,7 +181,7 @@ fn stages(
     if fields_known && profile.count > 0 {
         absent(&resolved.task, &profile, found);
     }
-    *suites = suites::check(&resolved.task, &profile, fields_known, sources, found);
+    *suites = suites::check(&resolved, &profile, fields_known, sources, found);
     let typed = check::check(&resolved, &scope, &profile, fields_known, sources, found);
     // Lowering a task with mistakes would only repeat them in other words.
     if found.has_errors() {

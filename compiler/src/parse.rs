@@ -138,7 +138,7 @@ pub(crate) struct Fields<'t> {
 impl<'t> Fields<'t> {
     fn new(node: NodeRef<'t>, construct: &'static Construct) -> Self {
         let unknown = node.entries().filter(|entry| construct.key(entry.key.value).is_none());
-        let meant = unknown.filter_map(|entry| {
+        let meant = unknown.take(misspelt::SLIPS).filter_map(|entry| {
             let key = misspelt::meant(entry.key.value, construct).filter(|key| node.get(key).is_none())?;
             Some((key, entry.key.span, entry.value))
         });
@@ -204,13 +204,17 @@ impl Reader<'_> {
             self.wrong_kind(node, construct.name, &format!("a map with keys such as {}", keys.join(", ")));
             return None;
         }
+        let mut unknown = 0;
         for entry in node.entries() {
             let name = entry.key.value;
             match construct.key(name) {
                 Some(_) => {}
                 // The rest of a line that was broken off, or what took in the lines of the entry behind it.
                 None if entry.key_node.is_next_to_damage() || entry.value.is_next_to_damage() => {}
-                None => self.report(misspelt::unknown(name, entry.key.span, node, construct)),
+                None => {
+                    unknown += 1;
+                    self.report(misspelt::unknown(name, entry.key.span, node, construct, unknown <= misspelt::SLIPS));
+                }
             }
         }
         Some(Fields::new(node, construct))

@@ -23,6 +23,8 @@ pub(crate) struct Resolved {
     pub(crate) gates: Vec<Gate>,
     /// The fields by whose values gates group.
     pub(crate) by: Vec<Spanned<Arc<str>>>,
+    /// The tags by which gates choose samples.
+    pub(crate) tags: Vec<Spanned<String>>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
     /// Its checkpoints, each name once.
@@ -182,8 +184,8 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
     no_steps(&task, diagnostics);
-    let Found { gates, by } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
-    Resolved { task, gates, by, expects, checkpoints, asked }
+    let Found { gates, by, tags } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
+    Resolved { task, gates, by, tags, expects, checkpoints, asked }
 }
 
 /// Rows of `dataset`, and scenarios without steps of their own, run the task's `solvers`.

@@ -15,8 +15,8 @@ const ROLES: [(&str, &str); 3] = [
 
 /// The fields that fragments may read; two samples, of which only one has `note`.
 const SAMPLES: &str = "  samples:
-    - {id: one, plan: Pro, goal: add seats, persona: terse, seats: 3, limit: 2.5, names: [Ada, Alan], note: hurried}
-    - {id: two, plan: Team, goal: see the invoice, persona: confused, seats: 5, limit: 4, names: [Grace]}
+    - {id: one, tags: [p0], plan: Pro, goal: add seats, persona: terse, seats: 3, limit: 2.5, names: [Ada, Alan], note: hurried}
+    - {id: two, tags: [p1, slow], plan: Team, goal: see the invoice, persona: confused, seats: 5, limit: 4, names: [Grace]}
 ";
 
 /// A whole task around a fragment of a kind.

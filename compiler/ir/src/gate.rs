@@ -1,12 +1,10 @@
 //! Gates: the conditions on a whole run under which a build fails.
 
 mod parse;
-mod selection;
 #[cfg(test)]
 mod tests;
 
 pub use parse::{GateError, Places, Selection, Written};
-pub use selection::selection_error;
 
 use std::fmt::Write as _;
 use std::sync::Arc;

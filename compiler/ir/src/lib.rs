@@ -21,6 +21,7 @@ mod read_graph;
 pub mod reduce;
 mod role;
 pub mod schema;
+pub mod selection;
 pub mod span;
 pub mod template;
 pub mod text;

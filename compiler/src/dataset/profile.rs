@@ -1,6 +1,6 @@
 //! What is known of all rows: types, the fields that some lack, ids that stand twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
@@ -70,6 +70,8 @@ pub(crate) struct Profile {
     pub(crate) absent: Vec<Arc<str>>,
     /// Whether a row has no id of its own.
     without_id: bool,
+    /// The tags that samples have: each list of them once.
+    pub(crate) tags: BTreeSet<Vec<String>>,
 }
 
 /// Reads all rows once.
@@ -169,6 +171,9 @@ impl Profile {
     fn take(&mut self, raw: &Raw) {
         self.hash.add(&keys::whole(raw));
         self.without_id |= raw.id.is_none();
+        if !self.tags.contains(&raw.tags) {
+            self.tags.insert(raw.tags.clone());
+        }
         let last = self
             .groups
             .last()

@@ -47,6 +47,10 @@ const OTHER_WORDS: [(&str, &str); 36] = [
     ("message", "user"),
 ];
 
+/// In a map with more unknown keys than this, no slip is looked for in those behind: such a file was not typed by a person, and a
+/// hundred thousand comparisons of names help nobody.
+pub(super) const SLIPS: usize = 500;
+
 /// The key of the construct that was meant by a name that is none.
 pub(super) fn meant(name: &str, construct: &'static Construct) -> Option<&'static str> {
     let known = |ours: &str| construct.names().find(|key| *key == ours);
@@ -75,8 +79,12 @@ pub(super) fn unknown(
     span: aigo_ir::span::Span,
     node: NodeRef<'_>,
     construct: &'static Construct,
+    may_be_slip: bool,
 ) -> Diagnostic {
     let found = catalog::UNKNOWN_KEY.at(span, format!("`{name}` is not a key of {}", construct.name));
+    if !may_be_slip {
+        return found;
+    }
     match meant(name, construct) {
         Some(key) if node.get(key).is_some() => {
             found.help(format!("if you mean `{key}`, that is there already: join the two, or remove this one"))

@@ -8,6 +8,7 @@ use aigo_ir::expr::Comparison;
 use aigo_ir::gate::{Aggregate, Gate, Selection, Written};
 use aigo_ir::program::EXPECTATIONS;
 use aigo_ir::reduce::Reducer;
+use aigo_ir::selection;
 use aigo_ir::span::{Origin, SourceMap, Spanned};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::Scale;
@@ -16,10 +17,11 @@ use super::Checkpoint;
 use crate::ast::{self, Task};
 use crate::catalog;
 
-/// The gates, and the fields that they group by.
+/// The gates, the fields that they group by, and the tags that they choose samples by.
 pub(super) struct Found {
     pub(super) gates: Vec<Gate>,
     pub(super) by: Vec<Spanned<Arc<str>>>,
+    pub(super) tags: Vec<Spanned<String>>,
 }
 
 /// Reads the task's gates.
@@ -30,8 +32,8 @@ pub(super) fn gates(
     sources: &SourceMap,
     diagnostics: &mut Diagnostics,
 ) -> Found {
-    let mut reader =
-        Reader { task, expects, checkpoints, sources, diagnostics, found: Found { gates: Vec::new(), by: Vec::new() } };
+    let found = Found { gates: Vec::new(), by: Vec::new(), tags: Vec::new() };
+    let mut reader = Reader { task, expects, checkpoints, sources, diagnostics, found };
     for written in &task.gates {
         reader.gate(written);
     }
@@ -80,6 +82,11 @@ impl Reader<'_> {
         if let Some(by) = &gate.by {
             let at = written.text.locate(self.sources, read.places.by.clone());
             self.found.by.push(Spanned::new(by.clone(), at));
+        }
+        for (range, tag) in gate.tags.iter().flat_map(|tags| selection::named(tags)) {
+            let start = read.places.tags.start;
+            let at = written.text.locate(self.sources, start + range.start..start + range.end);
+            self.found.tags.push(Spanned::new(tag, at));
         }
         match &read.over {
             Selection::One => self.of_one(gate, written, &read),

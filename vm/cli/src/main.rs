@@ -14,7 +14,6 @@ mod parallel;
 mod peek;
 mod read;
 mod runs;
-mod select;
 mod show;
 mod task;
 mod terminal;

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::selection::selection_error;
 use super::{AGGREGATES, Aggregate, Decide, Gate, MAX_MISSING, MIN_N, WORDS};
 use crate::diagnostic;
 use crate::expr::Comparison;
@@ -55,6 +54,8 @@ pub struct Places {
     pub number: Range<usize>,
     /// The field of `by`.
     pub by: Range<usize>,
+    /// The text of `tags`.
+    pub tags: Range<usize>,
     /// What the counted values are compared with.
     pub counted: Range<usize>,
     /// What the aggregate is compared with.
@@ -319,14 +320,17 @@ impl<'t> Reader<'t> {
                 let (text, range) = self.quoted(key)?;
                 if key == "scale" {
                     arguments.scale = Some((text.to_owned(), range));
-                } else if let Some(message) = selection_error(text) {
+                } else if let Err(error) = crate::selection::Selection::parse(text) {
+                    let at = range.start + error.at;
+                    let end = text.get(error.at..).and_then(|rest| rest.find(' ')).map_or(range.end, |len| at + len);
                     return Err(GateError {
-                        message,
-                        range,
+                        message: format!("the tags cannot be read: {}", error.message),
+                        range: at..end,
                         help: Some("write `tags='p0 and not slow'`".to_owned()),
                         fix: None,
                     });
                 } else {
+                    self.places.tags = range;
                     arguments.tags = Some(text.into());
                 }
             }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aigo_compiler::Session;
+use aigo_ir::selection::Selection;
 use aigo_source::MAX_FILE_BYTES;
 
 use crate::args::{CheckArgs, Deny, Findings};
@@ -10,7 +11,6 @@ use crate::collect::Collector;
 use crate::find::{self, Candidate, Found};
 use crate::finding::Finding;
 use crate::read::{self, Unread};
-use crate::select::Selection;
 use crate::terminal::Look;
 use crate::world::Folder;
 use crate::{exit, out, parallel, peek, show, task};
@@ -18,8 +18,8 @@ use crate::{exit, out, parallel, peek, show, task};
 pub(crate) fn check(args: &CheckArgs) -> u8 {
     let selection = match args.select.as_deref().map(Selection::parse).transpose() {
         Ok(selection) => selection,
-        Err(message) => {
-            out::error(&message);
+        Err(error) => {
+            out::error(&error.to_string());
             return exit::USAGE;
         }
     };

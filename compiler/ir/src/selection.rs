@@ -6,14 +6,15 @@
 //! one       = "not" one | "(" selection ")" | name | '"' any text '"' ;
 //! ```
 
-use std::fmt::Write as _;
+use std::fmt;
+use std::ops::Range;
 
 /// How deeply a selection may be nested.
 const DEEPEST: usize = 100;
 
 /// What is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Selection {
+pub enum Selection {
     /// Has this tag.
     Tag(String),
     /// Has not.
@@ -25,8 +26,8 @@ pub(crate) enum Selection {
 }
 
 impl Selection {
-    /// Reads a selection. The message of a failure shows the text and a caret under the place.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Reads a selection.
+    pub fn parse(text: &str) -> Result<Self, SelectionError> {
         let mut parser = Parser { text, tokens: tokens(text)?, at: 0, depth: 0 };
         let selection = parser.any()?;
         match parser.peek() {
@@ -37,7 +38,7 @@ impl Selection {
     }
 
     /// Whether something with these tags is selected.
-    pub(crate) fn matches(&self, tags: &[String]) -> bool {
+    pub fn matches(&self, tags: &[String]) -> bool {
         match self {
             Self::Tag(tag) => tags.contains(tag),
             Self::Not(inner) => !inner.matches(tags),
@@ -45,6 +46,18 @@ impl Selection {
             Self::Any(all) => all.iter().any(|one| one.matches(tags)),
         }
     }
+}
+
+/// The tags that a selection names, each with its place in the text; none of a text that cannot be read.
+pub fn named(text: &str) -> Vec<(Range<usize>, String)> {
+    let words = tokens(text).unwrap_or_default();
+    let ends: Vec<usize> = words.iter().skip(1).map(|(at, _)| *at).chain([text.len()]).collect();
+    let tags = words.into_iter().zip(ends).filter_map(|((at, token), end)| {
+        let Token::Name(name) = token else { return None };
+        let written = text.get(at..end)?.trim_end();
+        Some((at..at + written.len(), name))
+    });
+    tags.collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +70,27 @@ enum Token {
     Close,
 }
 
-/// Two lines under the message: the text, and a caret at a byte of it.
-fn complaint(text: &str, at: usize, message: &str) -> String {
-    let before = text.get(..at).unwrap_or(text).chars().count();
-    let mut out = format!("the selection cannot be read: {message}\n  {}\n  ", text.replace(['\n', '\t'], " "));
-    let _ = write!(out, "{:before$}^", "");
-    out
+/// A selection that cannot be read. Shown, it is the message, the text, and a caret under the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectionError {
+    /// What is wrong.
+    pub message: String,
+    /// At which byte of the text.
+    pub at: usize,
+    /// The text.
+    text: String,
+}
+
+impl fmt::Display for SelectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let before = self.text.get(..self.at).unwrap_or(&self.text).chars().count();
+        let text = self.text.replace(['\n', '\t'], " ");
+        write!(f, "the selection cannot be read: {}\n  {text}\n  {:before$}^", self.message, "")
+    }
+}
+
+fn complaint(text: &str, at: usize, message: &str) -> SelectionError {
+    SelectionError { message: message.to_owned(), at, text: text.to_owned() }
 }
 
 fn is_part_of_name(c: char) -> bool {
@@ -70,7 +98,7 @@ fn is_part_of_name(c: char) -> bool {
 }
 
 /// The words of a selection, each with its first byte.
-fn tokens(text: &str) -> Result<Vec<(usize, Token)>, String> {
+fn tokens(text: &str) -> Result<Vec<(usize, Token)>, SelectionError> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -127,7 +155,7 @@ impl Parser<'_> {
         found
     }
 
-    fn any(&mut self) -> Result<Selection, String> {
+    fn any(&mut self) -> Result<Selection, SelectionError> {
         let mut all = vec![self.all()?];
         while self.took(&Token::Or) {
             all.push(self.all()?);
@@ -135,7 +163,7 @@ impl Parser<'_> {
         Ok(joined(all, Selection::Any))
     }
 
-    fn all(&mut self) -> Result<Selection, String> {
+    fn all(&mut self) -> Result<Selection, SelectionError> {
         let mut all = vec![self.one()?];
         while self.took(&Token::And) {
             all.push(self.one()?);
@@ -143,7 +171,7 @@ impl Parser<'_> {
         Ok(joined(all, Selection::All))
     }
 
-    fn one(&mut self) -> Result<Selection, String> {
+    fn one(&mut self) -> Result<Selection, SelectionError> {
         let Some((at, token)) = self.peek() else {
             let message = if self.tokens.is_empty() { "it is empty; name a tag" } else { "a tag is missing here" };
             return Err(complaint(self.text, self.text.trim_end().len(), message));
@@ -232,11 +260,11 @@ mod tests {
             ("a or 'b", "this quote is not closed", 5),
             ("a or *", "put the tag in quotes", 5),
         ] {
-            let error = Selection::parse(text).unwrap_err();
+            let error = Selection::parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
             assert_eq!(error.lines().last().unwrap().len(), column + 3, "{text}: {error}");
         }
         let deep = "not ".repeat(100_000) + "a";
-        assert!(Selection::parse(&deep).unwrap_err().contains("nested more than 100 deep"));
+        assert!(Selection::parse(&deep).unwrap_err().message.contains("nested more than 100 deep"));
     }
 }
