@@ -169,7 +169,7 @@ fn stages(
     let task = parse::parse(tree, found);
     let scope = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
-    keys::check(&resolved.task.models, world, found);
+    keys::check(&resolved.task, world, found);
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, world, sources, found);

@@ -233,3 +233,17 @@ fn warnings_count_where_they_are_denied_and_notes_never_do() {
     let ran = run(&folder, &["run", "noted.yaml"]);
     assert!(ran.code == 3 && ran.err.contains("[R0101]") && !ran.err.contains("N0101"), "{}", ran.err);
 }
+
+#[test]
+fn a_secret_is_told_and_never_shown() {
+    let folder = folder("check_secret");
+    let chat = "{model: openai_compatible/m, base_url: \"http://localhost:1/v1\", api_key: sk-9f8e7d6c5b4a3f2e, tmperature: 1}";
+    write(&folder, "open.yaml", clean("open", "").replace("{scripted: [Five.]}", chat).replace("Hello", "{{ x }}"));
+    for format in ["text", "concise", "json", "sarif", "github"] {
+        let ran = run(&folder, &["check", "open.yaml", "--format", format]);
+        assert!(ran.code == 3 && ran.out.contains("E0544"), "{format}: {}", ran.out);
+        assert!(!ran.out.contains("9f8e7d6c") && !ran.err.contains("9f8e7d6c"), "{format}: {}", ran.out);
+    }
+    let text = run(&folder, &["check", "open.yaml"]).out;
+    assert!(text.contains("api_key: *******************"), "{text}");
+}

@@ -61,6 +61,7 @@ impl Row {
             related: Vec::new(),
             help: None,
             fix: None,
+            is_secret: false,
         }
     }
 
@@ -98,6 +99,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// An edit that mends it.
     pub fix: Option<Fix>,
+    /// Whether the text at the place must not be shown.
+    pub is_secret: bool,
 }
 
 impl Diagnostic {
@@ -119,6 +122,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Whose place holds what must not be shown.
+    #[must_use]
+    pub const fn secret(mut self) -> Self {
+        self.is_secret = true;
         self
     }
 

@@ -29,7 +29,8 @@ pub(crate) fn findings(
         return Vec::new();
     }
     let mut locator = Locator::new(task, sources);
-    let painter = text::Painter::new(sources, look);
+    let secrets = diagnostics.iter().filter(|one| one.is_secret).filter_map(|one| one.span).collect();
+    let painter = text::Painter::new(sources, secrets, look);
     let each = diagnostics.iter().map(|diagnostic| Finding {
         row: diagnostic.row,
         identity: locator.identity(diagnostic),

@@ -56,7 +56,7 @@ fn what_is_no_gate_has_a_place() {
         ("mean(x, bye=persona) >= 1", "bye"),
         ("mean(x, by=) >= 1", ")"),
         ("mean(x, tags=p0) >= 1", "p0"),
-        ("mean(x, tags='p0 slow') >= 1", "p0 slow"),
+        ("mean(x, tags='p0 slow') >= 1", "slow"),
         ("mean(x >= 3) >= 1", "3"),
         ("every_scorer(mean) >= 1", "every_scorer"),
         ("every_scorer(delta, scale='1..5') >= 1", "delta"),

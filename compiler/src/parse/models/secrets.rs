@@ -63,7 +63,7 @@ impl Reader<'_> {
                     others have seen the file";
         for (place, _) in &secrets {
             let message = "a secret stands here, and a secret must not stand in a task";
-            self.report(catalog::SECRET_IN_TASK.at(*place, message).help(help));
+            self.report(catalog::SECRET_IN_TASK.at(*place, message).help(help).secret());
         }
         None
     }

@@ -3,6 +3,7 @@
 //! characters and as wide as the terminal.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use aigo_ir::span::SourceFile;
 use aigo_ir::text::is_dangerous;
@@ -19,8 +20,16 @@ pub(super) struct SafeSource<'s> {
 }
 
 impl<'s> SafeSource<'s> {
-    pub(super) fn new(file: &'s SourceFile) -> Self {
-        Self { file, name: one_line(&file.name), text: safe(&file.text) }
+    /// `secrets` are the ranges of which nothing may be seen.
+    pub(super) fn new(file: &'s SourceFile, secrets: impl Iterator<Item = Range<usize>>) -> Self {
+        let mut text = safe(&file.text);
+        for secret in secrets {
+            let range = floor(&text, secret.start)..floor(&text, secret.end);
+            // The layout stays what it is.
+            let dark: String = text.get(range.clone()).unwrap_or_default().bytes().map(dark).collect();
+            text.to_mut().replace_range(range, &dark);
+        }
+        Self { file, name: one_line(&file.name), text }
     }
 
     /// The line of a byte, from 1.
@@ -132,6 +141,11 @@ fn safe(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// What stands for a byte of a secret.
+const fn dark(byte: u8) -> char {
+    if matches!(byte, b'\n' | b'\t' | b' ') { byte as char } else { '*' }
 }
 
 /// Some lines of a file, cropped.

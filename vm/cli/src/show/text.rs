@@ -24,22 +24,26 @@ const MOST_LINES: usize = 3;
 /// Draws findings of one task. Each file is made safe once, when the first finding in it is drawn.
 pub(super) struct Painter<'s> {
     sources: &'s SourceMap,
+    /// What no finding may show, its own or another's.
+    secrets: Vec<Span>,
     files: Vec<OnceCell<SafeSource<'s>>>,
     handler: GraphicalReportHandler,
     look: Look,
 }
 
 impl<'s> Painter<'s> {
-    pub(super) fn new(sources: &'s SourceMap, look: Look) -> Self {
+    pub(super) fn new(sources: &'s SourceMap, secrets: Vec<Span>, look: Look) -> Self {
         let styles = if look.colour { ThemeStyles::ansi() } else { ThemeStyles::none() };
         let theme = GraphicalTheme { characters: ThemeCharacters::unicode(), styles };
         let handler = GraphicalReportHandler::new_themed(theme).with_width(look.width).with_links(false);
-        Self { sources, files: sources.files().map(|_| OnceCell::new()).collect(), handler, look }
+        Self { sources, secrets, files: sources.files().map(|_| OnceCell::new()).collect(), handler, look }
     }
 
     fn source(&self, file: FileId) -> Option<&SafeSource<'s>> {
         let found = self.sources.get(file)?;
-        self.files.get(file.0 as usize).map(|cell| cell.get_or_init(|| SafeSource::new(found)))
+        let secrets =
+            || self.secrets.iter().filter(|span| span.file == file).map(|span| span.start as usize..span.end as usize);
+        self.files.get(file.0 as usize).map(|cell| cell.get_or_init(|| SafeSource::new(found, secrets())))
     }
 
     /// One finding, with a line end.
@@ -202,7 +206,7 @@ mod tests {
     static ROW: Row = Row::error("E0000", "a test");
 
     fn paint(sources: &SourceMap, found: &Diagnostic) -> String {
-        Painter::new(sources, Look::plain()).paint(found, &Locator::new("a.yaml", sources))
+        Painter::new(sources, Vec::new(), Look::plain()).paint(found, &Locator::new("a.yaml", sources))
     }
 
     fn span(file: u32, start: usize, end: usize) -> Span {
