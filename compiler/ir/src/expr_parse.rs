@@ -45,17 +45,22 @@ fn slip(source: &str, error: SyntaxError) -> SyntaxError {
     let seen = source.get(error.range.clone()).unwrap_or_default();
     let message = match error.message.as_str() {
         "unexpected character" => format!("`{}` has no meaning in an expression", crate::text::printable(seen)),
+        _ if source.trim().is_empty() => "an expression is missing".to_owned(),
+        "unexpected end of input, expected expression" => "the expression ends where a value is missing".to_owned(),
+        "unexpected input after expression" => format!("`{}` follows a whole expression", crate::text::printable(seen)),
         other => format!("the expression cannot be read: {other}"),
     };
     let help = if source.contains("{{") {
         "an expression stands without `{{ }}`"
+    } else if seen == "=" {
+        "equality is written `==`"
     } else if source.contains("&&") || source.contains("||") {
         "write `and`, `or`"
     } else if seen == "!" {
         "write `not`"
     } else if (0..bytes.len()).any(single) {
         "equality is written `==`"
-    } else if message.contains("end of input") {
+    } else if error.message.contains("end of input") {
         "something is missing at the end: a value, a bracket, `else`"
     } else if message.contains("maximum recursion") {
         return SyntaxError { message: "an expression that nests too deep".to_owned(), ..error }

@@ -250,7 +250,9 @@ fn fixed_words(kind: &ErrorKind) -> (&'static str, Option<&'static str>) {
             "this line has no `:` after its key",
             Some("write `key: value`, or indent the line if it continues the value above"),
         ),
-        K::ExpectedBlockSequenceEntry => ("a list item, `- `, was expected here", indent),
+        K::ExpectedBlockSequenceEntry => {
+            ("the next entry of the list was expected here, its `-` under the one before", indent)
+        }
         K::ExpectedNodeContent => ("a value was expected here", None),
         K::BlockSequenceEntryNotAllowed => {
             ("a list item, `- `, is not allowed here", Some("begin the list on its own line, or quote the text"))
