@@ -178,7 +178,9 @@ fn stages(
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
-    if fields_known && profile.count > 0 {
+    // Of no samples nothing is known, and that there are none has been told.
+    let fields_known = fields_known && profile.count > 0;
+    if fields_known {
         absent(&resolved.task, &profile, found);
     }
     *suites = suites::check(&resolved, &profile, fields_known, sources, found);

@@ -138,6 +138,15 @@ impl Loader<'_> {
             Ok(text) => {
                 let tree = aigo_source::parse(text, file);
                 found.extend(tree.diagnostics);
+                let root = tree.tree.root();
+                if root.get("define").is_none()
+                    && let Some(entry) = root.entries().find(|entry| ["models", "solvers"].contains(&entry.key.value))
+                {
+                    let message = "this is a task, and only files of definitions can be imported";
+                    let help = "move what both need into a file that has `define`, and import that";
+                    found.push(catalog::BAD_IMPORT.at(entry.key.span, message).help(help));
+                    return Parsed { found: found.finish(), ..parsed };
+                }
                 let read = parse::parse_definitions(&tree.tree, &mut found);
                 parsed = Parsed { imports: read.imports, define: read.define, damaged: read.damaged, ..parsed };
             }

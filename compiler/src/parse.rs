@@ -67,7 +67,9 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.steps_mistaken += reader.found.len() - before;
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
-    task.scorers_damaged = reader.found.len() > before;
+    // A scorer that was no YAML is told already, and is none of these.
+    let written = fields.get("scorers").map_or(0, |node| node.items().count());
+    task.scorers_damaged = reader.found.len() > before || task.scorers.len() < written;
     task.gates = fields.get("gates").map(|node| reader.gates(node)).unwrap_or_default();
     task.epochs = fields.get("epochs").and_then(|node| reader.count(node, "epochs", 1..=1000));
     task.seed = fields.get("seed").and_then(|node| reader.whole(node, "seed", 0, i64::MAX)).map(i64::unsigned_abs);

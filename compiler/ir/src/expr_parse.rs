@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use minijinja::machinery::{self, ast};
+use minijinja::machinery::{self, Token, ast};
 
 use crate::expr::{At, Comparison, Expr, Kind, Operator, Test};
 use crate::template::{self, SyntaxError};
@@ -23,9 +23,36 @@ pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
 pub(crate) fn parse_all(source: &str) -> Result<(Expr, Vec<SyntaxError>), SyntaxError> {
     template::guard(source, true)?;
     let tree = machinery::parse_expr(source).map_err(|error| slip(source, template::syntax_error(&error, source)))?;
+    if let Some(error) = behind_text(source) {
+        return Err(error);
+    }
     let mut lower = Lower::new(source, false);
     let expr = lower.expr(&tree);
     Ok((expr, lower.errors))
+}
+
+/// What stands wrongly behind a text. minijinja's parser joins texts that stand side by side, and where it looks for the next
+/// one it takes what is no token for the end of the expression.
+fn behind_text(source: &str) -> Option<SyntaxError> {
+    if !source.contains(['\'', '"']) {
+        return None;
+    }
+    let (mut is_behind, mut end) = (false, 0);
+    for token in machinery::tokenize(source, true, minijinja::syntax::SyntaxConfig::default()) {
+        let Ok((token, span)) = token else {
+            let start = end + source.get(end..).map_or(0, |rest| rest.len() - rest.trim_start().len());
+            let length = source.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            return Some(slip(source, SyntaxError::new(start..start + length, source, "unexpected character")));
+        };
+        let at = at_of(span).range();
+        let is_text = matches!(token, Token::Str(_) | Token::String(_));
+        if is_text && is_behind {
+            let error = SyntaxError::new(at, source, "a text follows a text");
+            return Some(error.help("join them with `~`, or put an operator between them"));
+        }
+        (is_behind, end) = (is_text, at.end);
+    }
+    None
 }
 
 /// The parser's error in our words, with help for what people write who know other languages.
@@ -41,6 +68,12 @@ fn slip(source: &str, error: SyntaxError) -> SyntaxError {
         let open = source.rfind(['\'', '"']).unwrap_or(0);
         return SyntaxError::new(open..open + 1, source, "a string that is not closed")
             .help("write the quote where it ends");
+    }
+    let mut error = error;
+    if error.message == "unexpected character" && error.range.is_empty() {
+        // The tokenizer counts bytes, and the character has several.
+        let length = source.get(error.range.start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        error.range.end += length;
     }
     let seen = source.get(error.range.clone()).unwrap_or_default();
     let message = match error.message.as_str() {
@@ -157,6 +190,11 @@ impl<'s> Lower<'s> {
             _ => value.as_str().map(Value::str),
         };
         match read {
+            Some(Value::Str(text)) if !self.in_template && text.contains("{{") && text.contains("}}") => self.refuse(
+                at,
+                "a template inside a text of an expression",
+                "write the name without quotes and `{{ }}`",
+            ),
             Some(value) => Expr { kind: Kind::Literal(value), at },
             None => self.refuse(at, "a number outside the range of 64 bits", "write a smaller number"),
         }

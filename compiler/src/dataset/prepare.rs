@@ -74,7 +74,7 @@ pub(crate) fn prepare(
             Ok(expr) => Some((expr, leaf.clone())),
             Err(error) => {
                 let at = leaf.locate(sources, error.range);
-                let message = format!("the expression cannot be read: {}", error.message);
+                let message = error.message;
                 found.push(catalog::BAD_EXPRESSION.at(at, message).maybe_help(error.help));
                 None
             }

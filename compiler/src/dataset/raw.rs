@@ -39,7 +39,8 @@ impl Raw {
                 ("id", value) => id = Some(id_of(value).map_err(|message| problem("id", message))?),
                 ("tags", value) => tags = tags_of(value).map_err(|message| problem("tags", message))?,
                 (name, _) if crate::parse::is_reserved(name) => {
-                    return Err(problem(name, format!("a field cannot be called `{name}`, which is always in scope")));
+                    let why = if name.starts_with('_') { "is a name of aigo's own" } else { "is always in scope" };
+                    return Err(problem(name, format!("a field cannot be called `{name}`, which {why}")));
                 }
                 (_, value) if !value.is_shallow(MOST_DEPTH) => {
                     return Err(problem(name, format!("`{name}` is nested more than {MOST_DEPTH} deep")));

@@ -130,8 +130,47 @@ impl Reader<'_> {
 
 /// The names that are always in scope, which no field may have.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    ["turn", "last", "messages", "sample"].contains(&name)
+    let stem = name.strip_prefix('_').map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()));
+    ["turn", "last", "messages", "sample"].contains(&name) || stem.is_some_and(|stem| OF_LOWERING.contains(&stem))
 }
+
+/// Names of slots that programs have, behind their `_`: a field that is called so would be hidden by the slot.
+const OF_LOWERING: [&str; 34] = [
+    "again",
+    "all",
+    "attempt",
+    "batch",
+    "call",
+    "confirm",
+    "confirmed",
+    "confirms",
+    "drawn",
+    "draws",
+    "expected",
+    "found",
+    "give",
+    "held",
+    "line",
+    "list",
+    "member",
+    "members",
+    "outcome",
+    "panel",
+    "pass",
+    "persona",
+    "reply",
+    "result",
+    "said",
+    "says",
+    "status",
+    "turn",
+    "turns",
+    "value",
+    "values",
+    "verdict",
+    "verdicts",
+    "whole",
+];
 
 /// Words of other languages for types, and ours.
 pub(super) const OTHER_WORDS: [(&str, &str); 9] = [

@@ -8,7 +8,7 @@ use crate::catalog;
 use crate::shape::Construct;
 
 /// Words of other tools, and ours. A word counts where the construct has ours and not theirs.
-const OTHER_WORDS: [(&str, &str); 36] = [
+const OTHER_WORDS: [(&str, &str); 37] = [
     ("assert", "expect"),
     ("asserts", "expect"),
     ("assertion", "expect"),
@@ -45,6 +45,7 @@ const OTHER_WORDS: [(&str, &str); 36] = [
     ("condition", "when"),
     ("parameters", "params"),
     ("message", "user"),
+    ("max_words", "words"),
 ];
 
 /// In a map with more unknown keys than this, no slip is looked for in those behind: such a file was not typed by a person, and a
@@ -58,7 +59,9 @@ pub(super) fn meant(name: &str, construct: &'static Construct) -> Option<&'stati
     // A letter that is missing is a likelier slip than one that is another: `usr` is `user`, and not `use`.
     let dropped = || construct.names().find(|key| key.len() == name.len() + 1 && is_within(name, key));
     // Of the shortest names everything is near.
-    let near = || diagnostic::nearest(name, construct.names());
+    // One that means the contrary was not meant.
+    let is_same_way = |key: &&str| !key.starts_with("not_") || name.starts_with("no");
+    let near = || diagnostic::nearest(name, construct.names().filter(is_same_way));
     let near_others = || {
         let words = OTHER_WORDS.iter().filter(|(_, ours)| known(ours).is_some());
         let theirs = diagnostic::nearest(name, words.map(|(theirs, _)| *theirs).filter(|theirs| theirs.len() > 5))?;

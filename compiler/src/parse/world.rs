@@ -86,7 +86,18 @@ impl Reader<'_> {
     }
 
     pub(super) fn tools(&mut self, node: NodeRef<'_>) -> Vec<Tool> {
-        self.items(node, "tools", "tools").into_iter().filter_map(|item| self.tool(item)).collect()
+        let mut tools: Vec<Tool> = Vec::new();
+        for item in self.items(node, "tools", "tools") {
+            let Some(tool) = self.tool(item) else { continue };
+            if let Some(first) = tools.iter().find(|first| first.name.value == tool.name.value) {
+                let message = format!("two tools are called `{}`", tool.name.value);
+                let found = catalog::NAME_TWICE.at(tool.name.span, message).related(first.name.span, "the first");
+                self.report(found.help("give one of them another name"));
+                continue;
+            }
+            tools.push(tool);
+        }
+        tools
     }
 
     fn tool(&mut self, node: NodeRef<'_>) -> Option<Tool> {

@@ -70,7 +70,7 @@ pub static SIMILARITY: Construct = Construct {
     keys: &[
         key("to", Kind::Template, "The other text. Required."),
         key("measure", Kind::Name, "`exact`, `levenshtein`, `jaccard` or `trigrams`. Required."),
-        key("least", Kind::Number, "From here on the texts are alike, 0 to 1. Required."),
+        key("least", Kind::Number, "From here on the texts are alike, above 0 to 1. Required."),
     ],
 };
 

@@ -66,6 +66,9 @@ const OWN_HEADERS: [(&str, &str); 5] = [
     ("host", "remove it"),
 ];
 
+/// What is added to a `base_url`, by dialect.
+const ENDPOINTS: [&str; 4] = ["/chat/completions", "/completions", "/responses", "/messages"];
+
 impl Reader<'_> {
     /// A chat model; without fields where the role is the model's name alone.
     pub(super) fn chat(&mut self, fields: Option<&Fields<'_>>, value: NodeRef<'_>) -> Option<Chat> {
@@ -193,6 +196,13 @@ impl Reader<'_> {
             self.report(
                 catalog::BAD_VALUE.at(text.span, "`base_url` is an address without a query").help("end it before `?`"),
             );
+            return None;
+        }
+        if let Some(end) = ENDPOINTS.into_iter().find(|end| trimmed.ends_with(end)) {
+            let message = format!("`base_url` ends with `{end}`, which is added to it");
+            let right = trimmed.trim_end_matches(end);
+            let found = catalog::BAD_VALUE.at(text.span, message).help(format!("write `{right}`"));
+            self.report(found.fix(format!("write `{right}`"), text.span, right));
             return None;
         }
         Some(trimmed.to_owned())

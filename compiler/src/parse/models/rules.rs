@@ -7,6 +7,7 @@ use aigo_source::{Kind as NodeKind, NodeRef};
 use super::super::{Fields, Reader, first_key};
 use crate::ast::{Answer, Leaf, Rule, ScriptedCall};
 use crate::catalog;
+use crate::resolve::meant;
 use crate::shape;
 
 const STATUSES: [(&str, &str); 3] = [("going", "going"), ("done", "done"), ("gave_up", "gave_up")];
@@ -144,7 +145,20 @@ impl Reader<'_> {
                     .help("a judge that breaks its contract is played with `say`"),
             );
         }
+        self.only_keys(node, "a verdict", &["score", "reason", "evidence"]);
+        for item in node.get("evidence").into_iter().flat_map(aigo_source::NodeRef::items) {
+            self.only_keys(item, "evidence", &["turn", "quote"]);
+        }
         self.tree(node).map(|(value, leaves)| Answer::Verdict(value, leaves))
+    }
+
+    /// Reports the keys of a map of values that are none of these.
+    fn only_keys(&mut self, node: NodeRef<'_>, what: &str, known: &[&str]) {
+        for entry in node.entries().filter(|entry| !known.contains(&entry.key.value)) {
+            let (name, span) = (entry.key.value, entry.key.span);
+            let found = catalog::UNKNOWN_KEY.at(span, format!("`{name}` is not a key of {what}"));
+            self.report(meant(found, name, span, known.iter().copied()));
+        }
     }
 
     /// A value whose texts are templates, and the texts.

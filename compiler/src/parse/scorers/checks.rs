@@ -50,7 +50,13 @@ impl Reader<'_> {
 
     fn test(&mut self, word: &str, value: NodeRef<'_>, fields: &Fields<'_>) -> Option<Test> {
         if let Some(kind) = CheckKind::parse(word) {
-            return Some(Test::Text(kind, self.leaf(value, word)?));
+            let text = self.leaf(value, word)?;
+            if text.text.is_empty() && kind != CheckKind::Equals {
+                let message = format!("`{word}` is empty, and so fits every text");
+                self.report(catalog::BAD_VALUE.at(value.site(), message).help("write what is looked for"));
+                return None;
+            }
+            return Some(Test::Text(kind, text));
         }
         Some(match word {
             "one_of" => {
@@ -87,7 +93,12 @@ impl Reader<'_> {
             return match (items.next(), items.next()) {
                 (Some(item), None) if !item.is_error() => {
                     let range = item.scalar_text().and_then(range);
-                    let range = range.filter(|range| range.least != Some(0) && range.most != Some(0));
+                    let is_right = |range: &Between| {
+                        range.least != Some(0)
+                            && range.most != Some(0)
+                            && range.least.zip(range.most).is_none_or(|(least, most)| least <= most)
+                    };
+                    let range = range.filter(is_right);
                     if range.is_none() {
                         let text = item.scalar_text().unwrap_or_default();
                         let message = format!("`[{text}]` is no range of turns");

@@ -17,6 +17,10 @@ impl Reader<'_> {
     pub(in crate::parse) fn judge(&mut self, node: NodeRef<'_>) -> Option<Judge> {
         let fields = self.map(node, &shape::JUDGE)?;
         let rubric = self.required(&fields, "rubric").and_then(|node| self.leaf(node, "rubric"));
+        if let Some(rubric) = rubric.as_ref().filter(|rubric| rubric.text.trim().is_empty()) {
+            let found = catalog::BAD_VALUE.at(rubric.span, "the rubric is empty");
+            self.report(found.help("write what a judge should look for"));
+        }
         let scale = fields.get("scale").map_or(Some(Scale::Range(1, 5)), |node| self.scale(node));
         let per = [("turn", true), ("conversation", false)];
         let per_turn = fields.get("per").and_then(|node| self.one_of(node, "per", &per)).unwrap_or(false);
