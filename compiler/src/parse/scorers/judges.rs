@@ -139,9 +139,16 @@ impl Reader<'_> {
                 }
                 None => {
                     let wanted = "`boolean`, `1..5`, `0..1` or `{labels: {good: 1, bad: 0}}`";
-                    let help =
-                        aigo_ir::diagnostic::nearest(text, ["boolean"]).map(|near| format!("did you mean `{near}`?"));
-                    (format!("`scale` is `{text}`, and must be {wanted}"), help)
+                    let near = aigo_ir::diagnostic::nearest(text, ["boolean"]);
+                    let near = near.map(|near| format!("did you mean `{near}`?"));
+                    let ends: Vec<&str> = node.items().filter_map(|item| item.scalar_text()).collect();
+                    let (seen, help) = match ends.as_slice() {
+                        [] => (format!("`{text}`"), near),
+                        [low, high] => ("a list".to_owned(), Some(format!("write `{low}..{high}`"))),
+                        _ => ("a list".to_owned(), Some("write `{labels: {good: 1, bad: 0}}`".to_owned())),
+                    };
+                    let help = help.unwrap_or_else(|| "write one of these".to_owned());
+                    (format!("`scale` is {seen}, and must be {wanted}"), Some(help))
                 }
             };
             self.report(catalog::BAD_VALUE.at(node.site(), message).maybe_help(help));
