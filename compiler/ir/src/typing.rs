@@ -20,23 +20,24 @@ use checker::Checker;
 pub use statements::check_template;
 pub use words::describe;
 
-/// The names that an expression may read, with their types.
+/// The names that an expression may read, with their types. A clone shares them until one of the two is changed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Names(Vec<(Arc<str>, Type)>);
+pub struct Names(Arc<Vec<(Arc<str>, Type)>>);
 
 impl Names {
     /// Adds a name; a later one hides an earlier one of the same name.
     pub fn insert(&mut self, name: impl Into<Arc<str>>, ty: Type) {
         let name = name.into();
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
+        let names = Arc::make_mut(&mut self.0);
+        match names.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = ty,
-            None => self.0.push((name, ty)),
+            None => names.push((name, ty)),
         }
     }
 
     /// Adds names that are not there yet, each once: many fields at a time.
     pub fn extend_new(&mut self, names: impl IntoIterator<Item = (Arc<str>, Type)>) {
-        self.0.extend(names);
+        Arc::make_mut(&mut self.0).extend(names);
     }
 
     /// The type of a name.

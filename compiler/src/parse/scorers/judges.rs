@@ -141,7 +141,7 @@ impl Reader<'_> {
                     let wanted = "`boolean`, `1..5`, `0..1` or `{labels: {good: 1, bad: 0}}`";
                     let near = aigo_ir::diagnostic::nearest(text, ["boolean"]);
                     let near = near.map(|near| format!("did you mean `{near}`?"));
-                    let ends: Vec<&str> = node.items().filter_map(|item| item.scalar_text()).collect();
+                    let ends: Vec<&str> = node.items().filter_map(NodeRef::scalar_text).collect();
                     let (seen, help) = match ends.as_slice() {
                         [] => (format!("`{text}`"), near),
                         [low, high] => ("a list".to_owned(), Some(format!("write `{low}..{high}`"))),
