@@ -92,85 +92,57 @@ pub static EXPECTED_CALL: Construct = Construct {
     ],
 };
 
+/// The keys of a scorer, behind those that are given.
+macro_rules! scorer_keys {
+    ($($first:expr),*) => {
+        &[
+            $($first,)*
+            key("check", Kind::Verb, "A deterministic check, free of charge."),
+            key("judge", Kind::Verb, "A model's verdict under a rubric."),
+            key("graph", Kind::Verb, "Several calls of judges, wired together."),
+            key("use", Kind::Verb, "A scorer that is defined elsewhere, by its name."),
+            key("with", Kind::Map, "Of `use`: the parameters."),
+            key(
+                "name",
+                Kind::Name,
+                "What gates and reports call it. Required, but for `use`, whose name it is unless given.",
+            ),
+            key(
+                "pass",
+                Kind::Number,
+                "The least value that passes, or its label; `true`, 4 on 1..5, 0.5 on 0..1 unless given.",
+            ),
+            key(
+                "over",
+                Kind::Name,
+                "How the values of turns become the conversation's: `all`, `any`, `min`, `max`, `mean`, `median`, `rate`, `first_fail`.",
+            ),
+            key("at", Kind::Name, "The label of the step at which it scores; the end of the conversation unless given."),
+            key("runs", Kind::Number, "How often the judge is asked; its verdicts are joined. Once unless given."),
+            key(
+                "confirm",
+                Kind::Number,
+                "After a failing verdict the judge is asked again, so often in all; most decide. An odd number.",
+            ),
+            key(
+                "when",
+                Kind::Expression,
+                "Whether it applies to the sample; it reads fields, `sample` and the user's side.",
+            ),
+            key("tags", Kind::List, "For choosing scorers."),
+        ]
+    };
+}
+
 /// A scorer.
-pub static SCORER: Construct = Construct {
-    name: "a scorer",
-    keys: &[
-        key("check", Kind::Verb, "A deterministic check, free of charge."),
-        key("judge", Kind::Verb, "A model's verdict under a rubric."),
-        key("graph", Kind::Verb, "Several calls of judges, wired together."),
-        key("use", Kind::Verb, "A scorer that is defined elsewhere, by its name."),
-        key("with", Kind::Map, "Of `use`: the parameters."),
-        key(
-            "name",
-            Kind::Name,
-            "What gates and reports call it. Required, but for `use`, whose name it is unless given.",
-        ),
-        key(
-            "pass",
-            Kind::Number,
-            "The least value that passes, or its label; `true`, 4 on 1..5, 0.5 on 0..1 unless given.",
-        ),
-        key(
-            "over",
-            Kind::Name,
-            "How the values of turns become the conversation's: `all`, `any`, `min`, `max`, `mean`, `median`, `rate`, `first_fail`.",
-        ),
-        key("at", Kind::Name, "The label of the step at which it scores; the end of the conversation unless given."),
-        key("runs", Kind::Number, "How often the judge is asked; its verdicts are joined. Once unless given."),
-        key(
-            "confirm",
-            Kind::Number,
-            "After a failing verdict the judge is asked again, so often in all; most decide. An odd number.",
-        ),
-        key(
-            "when",
-            Kind::Expression,
-            "Whether it applies to the sample; it reads fields, `sample` and the user's side.",
-        ),
-        key("tags", Kind::List, "For choosing scorers."),
-    ],
-};
+pub static SCORER: Construct = Construct { name: "a scorer", keys: scorer_keys![] };
 
 /// A scorer with a name and parameters.
 pub static DEFINED_SCORER: Construct = Construct {
     name: "a definition of a scorer",
-    keys: &[
+    keys: scorer_keys![
         key("params", Kind::Map, "What it takes: names and their types."),
-        key("description", Kind::Name, "What it is for."),
-        key("check", Kind::Verb, "A deterministic check, free of charge."),
-        key("judge", Kind::Verb, "A model's verdict under a rubric."),
-        key("graph", Kind::Verb, "Several calls of judges, wired together."),
-        key("use", Kind::Verb, "A scorer that is defined elsewhere, by its name."),
-        key("with", Kind::Map, "Of `use`: the parameters."),
-        key(
-            "name",
-            Kind::Name,
-            "What gates and reports call it. Required, but for `use`, whose name it is unless given.",
-        ),
-        key(
-            "pass",
-            Kind::Number,
-            "The least value that passes, or its label; `true`, 4 on 1..5, 0.5 on 0..1 unless given.",
-        ),
-        key(
-            "over",
-            Kind::Name,
-            "How the values of turns become the conversation's: `all`, `any`, `min`, `max`, `mean`, `median`, `rate`, `first_fail`.",
-        ),
-        key("at", Kind::Name, "The label of the step at which it scores; the end of the conversation unless given."),
-        key("runs", Kind::Number, "How often the judge is asked; its verdicts are joined. Once unless given."),
-        key(
-            "confirm",
-            Kind::Number,
-            "After a failing verdict the judge is asked again, so often in all; most decide. An odd number.",
-        ),
-        key(
-            "when",
-            Kind::Expression,
-            "Whether it applies to the sample; it reads fields, `sample` and the user's side.",
-        ),
-        key("tags", Kind::List, "For choosing scorers."),
+        key("description", Kind::Name, "What it is for.")
     ],
 };
 
