@@ -112,7 +112,7 @@ mod tests {
         let task = Task { dataset, ..Task::default() };
         let (mut sources, mut found) = (SourceMap::default(), Diagnostics::default());
         let prepared = prepare(&task, &NoSources, &mut sources, &mut found);
-        let profile = profile(prepared, &NoSources, &mut sources, &mut found);
+        let profile = profile(prepared, true, &NoSources, &mut sources, &mut found);
         (profile, found.finish().iter().map(|found| found.concise(&sources)).collect())
     }
 
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(types(Some(profile.joined())), ["plan: string?", "seats: string?"]);
         let lacking = profile.joined().lacking("seats").map(|lacking| lacking.text);
         assert_eq!(lacking.as_deref(), Some("3 of 4 samples lack it: first sample 1"));
-        let dataset = profile.dataset(Vec::new(), &NoSources);
+        let dataset = profile.dataset(Vec::new(), &NoSources).unwrap();
         let rows: Vec<Row> = dataset.rows(&NoSources).filter_map(Result::ok).collect();
         let shown: Vec<_> = rows.iter().map(|row| (&*row.key, &*row.graph, &*row.cluster, row.tags.len())).collect();
         let expected = [

@@ -48,7 +48,7 @@ pub const SCENARIO: &str = "scenario/";
 
 /// What became of a task.
 pub struct Compiled {
-    /// The program and its samples; none where there is an error.
+    /// The program and its samples; none where there is an error, or where nobody wants to run it.
     pub program: Option<(Program, Dataset)>,
     /// The named parts of the samples.
     pub suites: Vec<Suite>,
@@ -80,6 +80,22 @@ pub fn compile(name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
 
 /// Compiles one of several tasks: what they import is read once per session.
 pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
+    compiled(session, Wanted::Program, name, bytes, world)
+}
+
+/// Finds what [`compile_in`] finds, and gives no program: nothing is done that only a run needs.
+pub fn check_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
+    compiled(session, Wanted::Findings, name, bytes, world)
+}
+
+/// What a task is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Findings,
+    Program,
+}
+
+fn compiled(session: &Session, wanted: Wanted, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     let mut sources = SourceMap::default();
     let mut found = Diagnostics::default();
     let mut suites = Vec::new();
@@ -91,7 +107,7 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
             library(&loader, &tree, &mut sources, &mut found);
             None
         }
-        Some(tree) => stages(&loader, &tree, &mut sources, &mut suites, &mut found),
+        Some(tree) => stages(&loader, wanted, &tree, &mut sources, &mut suites, &mut found),
         None => None,
     };
     is_library &= !found.has_errors();
@@ -128,15 +144,16 @@ fn without_echoes(diagnostics: &mut Vec<Diagnostic>) {
 /// Stage 0: bytes to a tree.
 fn read(name: &str, bytes: &[u8], sources: &mut SourceMap, found: &mut Diagnostics) -> Option<Tree> {
     // The file's text as far as it is text, so that a finding about its bytes has lines to point to.
-    let file = sources.add(name, String::from_utf8_lossy(bytes).into_owned());
-    let text = match aigo_source::decode(bytes, file) {
-        Ok(text) => text,
-        Err(diagnostic) => {
-            found.push(*diagnostic);
-            return None;
-        }
+    let text: Arc<str> = match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => String::from_utf8_lossy(bytes).into(),
     };
-    let parsed = aigo_source::parse(text, file);
+    let file = sources.add(name, text.clone());
+    if let Err(diagnostic) = aigo_source::decode(bytes, file) {
+        found.push(*diagnostic);
+        return None;
+    }
+    let parsed = aigo_source::parse_shared(text, file);
     found.extend(parsed.diagnostics);
     Some(parsed.tree)
 }
@@ -160,6 +177,7 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
 
 fn stages(
     loader: &Loader<'_>,
+    wanted: Wanted,
     tree: &Tree,
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
@@ -172,7 +190,7 @@ fn stages(
     keys::check(&resolved.task, world, found);
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
-    let profile = dataset::profile(prepared, world, sources, found);
+    let profile = dataset::profile(prepared, wanted == Wanted::Program, world, sources, found);
     let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;
     if profile.count == 0 && !found.has_errors() {
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
@@ -201,7 +219,7 @@ fn stages(
     }
     let reads = Reads::of(&program);
     sound(&program, &reads, found, resolved.task.span);
-    if found.has_errors() {
+    if found.has_errors() || wanted == Wanted::Findings {
         return None;
     }
     let (read, by_others) = (reads.all(), read_by_others(&program));
@@ -214,8 +232,7 @@ fn stages(
     let by_solve = reads.graph(0);
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
-    let dataset = profile.dataset(solve_reads, world);
-    Some((program, dataset))
+    Some((program, profile.dataset(solve_reads, world)?))
 }
 
 /// Declared fields that no sample has: a name that was misspelt, or a field that is gone.

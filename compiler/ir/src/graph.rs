@@ -3,7 +3,7 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -152,7 +152,7 @@ pub struct GraphBuilder {
     slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
     /// The paths of the nodes, each with the first ordinal behind it that may be free.
-    paths: BTreeMap<Arc<str>, u32>,
+    paths: HashMap<Arc<str>, u32>,
     has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,

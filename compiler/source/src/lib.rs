@@ -18,4 +18,4 @@ pub use rows::{
 };
 pub use scalar::{ScalarSource, Style};
 pub use yaml::tree::{Comment, Entries, Entry, Items, Kind, NodeRef, Tree};
-pub use yaml::{MAX_FILE_BYTES, Parsed, decode, parse};
+pub use yaml::{MAX_FILE_BYTES, Parsed, decode, parse, parse_by_events, parse_shared};

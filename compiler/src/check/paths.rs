@@ -1,6 +1,6 @@
 //! Names that steps bind, and on which paths: what only some paths bind, and what is bound further down, cannot be read here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostic;
@@ -12,6 +12,29 @@ use super::Checker;
 use crate::ast::{self, Leaf};
 use crate::catalog;
 use crate::typed::{Step, Verb};
+
+/// What steps have bound so far, in their order.
+#[derive(Default)]
+pub(super) struct Bound {
+    all: Vec<Spanned<Arc<str>>>,
+    /// Of each name, where it was bound first.
+    first: HashMap<Arc<str>, Span>,
+}
+
+impl Bound {
+    pub(super) fn push(&mut self, name: Arc<str>, span: Span) {
+        self.first.entry(name.clone()).or_insert(span);
+        self.all.push(Spanned::new(name, span));
+    }
+
+    pub(super) fn first(&self, name: &str) -> Option<Span> {
+        self.first.get(name).copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+}
 
 /// What is known of the names that the steps of one graph bind.
 #[derive(Default)]
@@ -49,7 +72,7 @@ impl Checker<'_> {
 
     /// What was bound since there were so many names may not be: the steps that did it may be skipped. Gives these names.
     pub(super) fn unsure_since(&mut self, count: usize) -> Vec<Arc<str>> {
-        let bound: Vec<Spanned<Arc<str>>> = self.bound.iter().skip(count).cloned().collect();
+        let bound: Vec<Spanned<Arc<str>>> = self.bound.all.iter().skip(count).cloned().collect();
         for name in &bound {
             let Some(ty) = self.names.get(&name.value).cloned() else { continue };
             if !self.paths.unsure.contains_key(&name.value) {

@@ -38,13 +38,13 @@ impl MultisetHash {
     }
 }
 
-/// The ids seen so far, as hashes in one run of memory that is given back whole: a dataset can be larger than memory.
+/// The ids seen so far, 16 bytes for each in one run of memory that is given back whole: a dataset can be larger than memory.
 #[derive(Default)]
 pub(super) struct Ids(Vec<[u8; 16]>);
 
 impl Ids {
     pub(super) fn take(&mut self, raw: &Raw) {
-        self.0.extend(raw.id.as_ref().map(|id| hash_of_id(id)));
+        self.0.extend(raw.id.as_ref().map(|id| mark(id)));
     }
 
     /// Tells of ids that stand twice. Which they are and where they stand is looked up only if there are any, by reading once
@@ -65,7 +65,7 @@ impl Ids {
         let mut first: BTreeMap<String, Place> = BTreeMap::new();
         let mut told = 0;
         for raw in prepared.iter().flat_map(|source| source.raws(world)).filter_map(Result::ok) {
-            let Some(id) = raw.id.filter(|id| twice.contains(&hash_of_id(id))) else { continue };
+            let Some(id) = raw.id.filter(|id| twice.contains(&mark(id))) else { continue };
             match first.get(&id) {
                 None => {
                     first.insert(id, raw.place);
@@ -86,6 +86,21 @@ impl Ids {
     }
 }
 
-fn hash_of_id(id: &str) -> [u8; 16] {
-    short(&KeyWriter::new("aigo.id").str(id).finish())
+/// What stands for an id: itself with its length, where there is room for both, otherwise a hash that no such length ends.
+fn mark(id: &str) -> [u8; 16] {
+    let length = u8::try_from(id.len()).ok().filter(|length| *length < 16);
+    let mut mark = [0; 16];
+    let end = match length {
+        Some(length) => {
+            mark.iter_mut().zip(id.bytes()).for_each(|(to, from)| *to = from);
+            length
+        }
+        None => {
+            mark = short(&KeyWriter::new("aigo.id").str(id).finish());
+            0xff
+        }
+    };
+    let [.., last] = &mut mark;
+    *last = end;
+    mark
 }

@@ -39,7 +39,7 @@ pub(crate) struct Prepared {
 pub(super) enum From {
     Inline(Vec<InlineRow>),
     Files(Vec<File>),
-    Matrix(Vec<(String, Vec<Value>)>),
+    Matrix(Columns),
     Transcripts { files: Vec<File>, each_turn: bool },
     Scenarios(Vec<ScenarioSample>),
 }
@@ -158,7 +158,8 @@ fn matching(path: &Spanned<String>, world: &dyn Sources) -> Result<Vec<File>, Pr
     found.iter().map(|path| file(path)).collect()
 }
 
-type Columns = Vec<(String, Vec<Value>)>;
+/// The fields of a matrix, each with its values.
+type Columns = Vec<(Arc<str>, Vec<Value>)>;
 
 fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources) -> Result<Columns, Vec<Problem>> {
     let mut problems = Vec::new();
@@ -185,9 +186,10 @@ fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources
                 }
             },
         };
-        out.push((column.name.value.clone(), values));
+        out.push((column.name.value.as_str().into(), values));
     }
-    let count = out.iter().try_fold(1_usize, |count, (_, values): &(_, Vec<Value>)| count.checked_mul(values.len()));
+    let count =
+        out.iter().try_fold(1_usize, |count, (_, values): &(Arc<str>, Vec<Value>)| count.checked_mul(values.len()));
     if problems.is_empty() && count.is_none_or(|count| count > MOST_COMBINATIONS) {
         let sizes: Vec<String> = out.iter().map(|(name, values)| format!("{} of `{name}`", values.len())).collect();
         let message = format!("the matrix has more than 1,000,000 combinations: {}", sizes.join(", "));
@@ -252,5 +254,10 @@ pub(super) fn unreadable(file: &File, error: &std::io::Error) -> Problem {
 
 /// The id of a combination.
 pub(super) fn combination(fields: &Map) -> String {
-    fields.iter().map(|(_, value)| value_id(value)).collect::<Vec<_>>().join("/")
+    let mut id = String::with_capacity(16 * fields.len());
+    for (at, (_, value)) in fields.iter().enumerate() {
+        id.push_str(if at > 0 { "/" } else { "" });
+        id.push_str(&value_id(value));
+    }
+    id
 }

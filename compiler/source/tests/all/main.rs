@@ -5,6 +5,7 @@ mod documents;
 mod hostile;
 mod locating;
 mod oracle;
+mod quick;
 mod reading;
 mod recovering;
 mod transcripts;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aigo_compiler::Session;
+use aigo_ir::diagnostic::Severity;
 use aigo_ir::selection::Selection;
 use aigo_source::MAX_FILE_BYTES;
 
@@ -63,7 +64,7 @@ enum Looked {
     Checked {
         findings: Vec<Finding>,
         omitted: usize,
-        /// Whether it has errors, those included that are not among the findings.
+        /// Whether it has errors.
         is_broken: bool,
     },
 }
@@ -109,7 +110,7 @@ impl Checker {
 
     fn compiled(&self, path: &Path, read: Result<Vec<u8>, Unread>) -> Looked {
         let world = Folder::with_environment(&task::folder(path));
-        match task::compile(&self.session, path, read, &world) {
+        match task::check(&self.session, path, read, &world) {
             Err(why) => Looked::Unread(why),
             Ok(compiled) => Looked::Checked {
                 findings: show::findings(
@@ -120,7 +121,8 @@ impl Checker {
                     self.look,
                 ),
                 omitted: compiled.omitted,
-                is_broken: compiled.program.is_none() && !compiled.is_library,
+                // Of errors the first is always kept.
+                is_broken: compiled.diagnostics.iter().any(|one| one.row.severity == Severity::Error),
             },
         }
     }
