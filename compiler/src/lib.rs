@@ -34,8 +34,8 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::program::{Call, Program};
-use aigo_ir::span::{Origin, SourceMap};
-use aigo_ir::verify::{self, Reads};
+use aigo_ir::span::{Origin, SourceMap, Span};
+use aigo_ir::verify::{self, Reads, Violation};
 use aigo_source::Tree;
 
 use crate::define::Scope;
@@ -83,7 +83,8 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
     compiled(session, Wanted::Program, name, bytes, world)
 }
 
-/// Finds what [`compile_in`] finds, and gives no program: nothing is done that only a run needs.
+/// Finds what [`compile_in`] finds, and gives no program: no row is hashed, and nothing is lowered but what steps of the task
+/// make graphs of.
 pub fn check_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     compiled(session, Wanted::Findings, name, bytes, world)
 }
@@ -210,16 +211,22 @@ fn stages(
     for solve in &typed.solves {
         answers::check(&solve.steps, solve.origin, found);
     }
+    let whole = resolved.task.span;
+    if wanted == Wanted::Findings {
+        let (graphs, never) = lower::of_steps(&typed);
+        never_run(never, found);
+        unsound(graphs.iter().flat_map(verify::unassigned), found, whole);
+        return None;
+    }
     let tools = !typed.tools.is_empty();
     let (mut program, never) = lower::lower(typed);
     program.solves.extend(lower::of_transcripts(profile.transcripts(), tools));
-    for span in never {
-        let help = "what stands before it always ends the conversation or the loop";
-        found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
-    }
+    never_run(never, found);
     let reads = Reads::of(&program);
-    sound(&program, &reads, found, resolved.task.span);
-    if found.has_errors() || wanted == Wanted::Findings {
+    // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
+    let violations = if cfg!(debug_assertions) { verify::verify(&program) } else { verify::sound(&program, &reads) };
+    unsound(violations, found, whole);
+    if found.has_errors() {
         return None;
     }
     let (read, by_others) = (reads.all(), read_by_others(&program));
@@ -267,10 +274,16 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
     scope
 }
 
-/// What the verifier finds in a program that was lowered from a task without mistakes.
-fn sound(program: &Program, reads: &Reads, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
-    // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
-    let violations = if cfg!(debug_assertions) { verify::verify(program) } else { verify::sound(program, reads) };
+/// Steps that lowering came upon and nothing leads to.
+fn never_run(never: Vec<Span>, found: &mut Diagnostics) {
+    for span in never {
+        let help = "what stands before it always ends the conversation or the loop";
+        found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
+    }
+}
+
+/// What the verifier finds in what was lowered from a task without mistakes.
+fn unsound(violations: impl IntoIterator<Item = Violation>, found: &mut Diagnostics, whole: Span) {
     for violation in violations {
         let Origin(span) = violation.origin;
         let diagnostic = if violation.invariant == "assigned_before_read" {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
 
-use aigo_compiler::{Compiled, Sources, compile};
+use aigo_compiler::{Compiled, Session, Sources, check_in, compile};
 
 use super::page::Page;
 
@@ -81,7 +81,10 @@ pub(super) fn files(page: &Page) -> Files {
 }
 
 pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
-    compile("task.yaml", bytes, &files(page))
+    let compiled = compile("task.yaml", bytes, &files(page));
+    let checked = check_in(&Session::default(), "task.yaml", bytes, &files(page));
+    assert_eq!(checked.diagnostics, compiled.diagnostics, "a check finds what compiling finds");
+    compiled
 }
 
 pub(super) fn findings_of(compiled: &Compiled) -> Vec<Finding> {

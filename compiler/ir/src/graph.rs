@@ -145,8 +145,11 @@ fn index_of(id: NodeId) -> NodeIndex {
     NodeIndex::new(id.0 as usize)
 }
 
+/// How many nodes most graphs have at most.
+const COMMON: usize = 28;
+
 /// Makes a graph: nodes first, in any order, then their edges.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct GraphBuilder {
     slots: Vec<Slot>,
     slot_names: BTreeSet<Arc<str>>,
@@ -156,6 +159,20 @@ pub struct GraphBuilder {
     has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
+}
+
+impl Default for GraphBuilder {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            slot_names: BTreeSet::new(),
+            nodes: Vec::with_capacity(COMMON / 2),
+            paths: HashMap::with_capacity(COMMON),
+            has_twins: false,
+            edges: Vec::with_capacity(COMMON),
+            breaks: Vec::new(),
+        }
+    }
 }
 
 impl GraphBuilder {

@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::graph::{Graph, NodeId};
-use crate::program::{Program, Scorer};
+use crate::program::{Program, Scorer, node_names};
 use crate::span::Origin;
 
 /// An invariant that does not hold.
@@ -101,6 +101,12 @@ pub fn verify(program: &Program) -> Vec<Violation> {
 /// program that was just lowered from a task whose texts are typed already; whatever else made it needs [`verify`].
 pub fn sound(program: &Program, reads: &Reads) -> Vec<Violation> {
     run(program, reads, Depth::Untyped)
+}
+
+/// Where a graph reads slots that are not assigned on every path to there: the one violation that a task can be the cause of.
+pub fn unassigned(graph: &Graph) -> Vec<Violation> {
+    let reads: Vec<_> = graph.nodes().map(|(_, placed)| node_names(&placed.node)).collect();
+    slots::assigned_before_read(graph, &flow::topological(graph), &reads)
 }
 
 fn run(program: &Program, reads: &Reads, depth: Depth) -> Vec<Violation> {

@@ -30,7 +30,7 @@ use tree::Tree;
 pub const MAX_FILE_BYTES: usize = 8 << 20;
 
 /// A file as far as it can be read, and what is wrong with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The tree; what could not be read is an error node in it.
     pub tree: Tree,

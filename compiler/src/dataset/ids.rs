@@ -6,7 +6,6 @@ use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::span::SourceMap;
 
-use super::keys::short;
 use super::prepare::Prepared;
 use super::problem::Place;
 use super::raw::Raw;
@@ -86,21 +85,9 @@ impl Ids {
     }
 }
 
-/// What stands for an id: itself with its length, where there is room for both, otherwise a hash that no such length ends.
+/// What stands for an id: FNV-1a with 128 bits. Ids that share one by chance are told apart when they are looked up.
 fn mark(id: &str) -> [u8; 16] {
-    let length = u8::try_from(id.len()).ok().filter(|length| *length < 16);
-    let mut mark = [0; 16];
-    let end = match length {
-        Some(length) => {
-            mark.iter_mut().zip(id.bytes()).for_each(|(to, from)| *to = from);
-            length
-        }
-        None => {
-            mark = short(&KeyWriter::new("aigo.id").str(id).finish());
-            0xff
-        }
-    };
-    let [.., last] = &mut mark;
-    *last = end;
-    mark
+    let (basis, prime) =
+        (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b_u128);
+    id.bytes().fold(basis, |mark, byte| (mark ^ u128::from(byte)).wrapping_mul(prime)).to_le_bytes()
 }

@@ -98,10 +98,17 @@ fn cut(value: &Value) -> String {
     }
 }
 
+/// Whether a text has at most 40 characters.
+fn is_short(text: &str) -> bool {
+    text.len() <= 40 || text.chars().nth(40).is_none()
+}
+
 /// The id of a value of a matrix, or of a cluster: its own `id`, a short text or a number as it is, otherwise a hash.
 pub(super) fn value_id(value: &Value) -> Cow<'_, str> {
     match value.get("id").unwrap_or(value) {
-        Value::Str(text) if text.chars().count() <= 40 && !text.contains(['/', '\n']) => Cow::Borrowed(text),
+        Value::Str(text) if is_short(text) && !text.bytes().any(|byte| matches!(byte, b'/' | b'\n')) => {
+            Cow::Borrowed(text)
+        }
         plain @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Cow::Owned(plain.to_json()),
         other => Cow::Owned(KeyWriter::new("aigo.value.1").value(other).finish().hex(8)),
     }

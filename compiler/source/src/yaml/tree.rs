@@ -21,13 +21,13 @@ const MAX_VALUE_ENTRIES: usize = 10_000;
 /// The place of a node in its arena.
 pub(super) type NodeId = u32;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub(super) span: Span,
     pub(super) data: Data,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
     Scalar {
         value: Value,
@@ -51,7 +51,7 @@ pub(super) enum Data {
 }
 
 /// A key and its value in the arena.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) key: NodeId,
     pub(super) value: NodeId,
@@ -68,7 +68,7 @@ pub struct Comment {
 }
 
 /// One YAML file. It owns its text, so that it can outlive the reader.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     pub(super) file: FileId,
     pub(super) text: Arc<str>,
@@ -280,7 +280,9 @@ impl<'t> NodeRef<'t> {
 
     /// The value of a map's key.
     pub fn get(self, key: &str) -> Option<NodeRef<'t>> {
-        self.entries().find(|entry| entry.key.value == key).map(|entry| entry.value)
+        let is_key =
+            |pair: &&Pair| matches!(&self.tree.resolved(pair.key).data, Data::Scalar { text, .. } if **text == *key);
+        self.entries().pairs.find(is_key).map(|pair| NodeRef { tree: self.tree, id: pair.value })
     }
 
     /// The text of the span, as it stands in the file.

@@ -10,13 +10,13 @@ use crate::{documents, oracle};
 
 /// Both, whole: nodes, spans, values, styles, comments, findings.
 fn compare(text: &str) -> Result<(), String> {
-    let file = FileId(3);
-    let [quick, whole] = [parse(text, file), parse_by_events(text, file)].map(|parsed| format!("{parsed:#?}"));
+    let [quick, whole] = [parse(text, FileId(3)), parse_by_events(text, FileId(3))];
     if quick == whole {
         return Ok(());
     }
-    let lines: Vec<String> =
-        quick.lines().zip(whole.lines()).filter(|(a, b)| a != b).take(8).map(|(a, b)| format!("{a}\n{b}")).collect();
+    let [quick, whole] = [quick, whole].map(|parsed| format!("{parsed:#?}"));
+    let differing = quick.lines().zip(whole.lines()).filter(|(a, b)| a != b).take(8);
+    let lines: Vec<String> = differing.map(|(a, b)| format!("{a}\n{b}")).collect();
     Err(format!("{text:?}\nthe lines that differ, quick and whole:\n{}", lines.join("\n")))
 }
 
@@ -59,7 +59,7 @@ fn every_file_of_the_project_reads_the_same() {
                 continue;
             }
             count += 1;
-            for text in std::iter::once(text.clone()).chain(changed(&text, 25)) {
+            for text in std::iter::once(text.clone()).chain(changed(&text, 8)) {
                 compare(&text).map_err(|difference| format!("{}: {difference}", path.display())).unwrap();
             }
         }
@@ -70,7 +70,7 @@ fn every_file_of_the_project_reads_the_same() {
 #[test]
 fn handwritten_documents_read_the_same() {
     for text in oracle::HANDWRITTEN {
-        for text in std::iter::once((*text).to_owned()).chain(changed(text, 100)) {
+        for text in std::iter::once((*text).to_owned()).chain(changed(text, 40)) {
             compare(&text).unwrap();
         }
     }

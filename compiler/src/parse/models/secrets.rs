@@ -90,7 +90,13 @@ fn secrets_in(node: NodeRef<'_>, found: &mut Vec<(Span, String)>) {
 
 /// Whether a text has the looks of a key, a credential or an address with one.
 fn is_secret(text: &str) -> bool {
-    let apart = |c: char| c.is_whitespace() || "\"'`,;:()<>{}[]=&?/".contains(c);
+    let is_mark = |c: char| {
+        matches!(
+            c,
+            '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')' | '<' | '>' | '{' | '}' | '[' | ']' | '=' | '&' | '?' | '/'
+        )
+    };
+    let apart = |c: char| is_mark(c) || c.is_whitespace();
     let has_address = || text.contains("://") && text.split_whitespace().any(is_address_with_secret);
     (text.len() >= SHORTEST && (text.split(apart).any(is_key) || is_credential(text))) || has_address()
 }
