@@ -305,3 +305,60 @@ impl<'t> Quick<'_, 't> {
         if self.is_key() { Ok(key) } else { Err(Doubt) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use aigo_ir::span::FileId;
+
+    use super::super::build::Builder;
+    use super::read;
+
+    fn is_read(text: &str) -> bool {
+        let shared: Arc<str> = text.into();
+        read(text, &mut Builder::new(shared, text, FileId(0), &[])).is_ok()
+    }
+
+    /// What the two readers make of texts is compared elsewhere; here, that this one reads what is common, and leaves the rest.
+    #[test]
+    fn what_is_common_is_read_here() {
+        let task = "# A comment.\naigo: 1\n\nmodels:   # and another\n  user: {model: a/b, url: \"http://x:1/v\", t: [1, -2.5, 'it''s']}\n\
+                    list:\n- a b: \"\\n\"\n  c: |  # text\n    - x: 1\n\n      # y\n  d: >-\n    folded\n    text\n-  'é'\n\
+                    rows:\n  - {id: a,\n     b: c,}\n  - plain text\n    that goes on\nempty:\n";
+        assert!(is_read(task));
+        for line in task.split_inclusive('\n').filter(|line| line.contains(": ") && !line.starts_with([' ', '-'])) {
+            assert!(is_read(line.split(" |").next().unwrap_or_default()), "{line}");
+        }
+        for rare in [
+            "",
+            "text\n",
+            "a: &x 1\n",
+            "a: *x\n",
+            "a: !t 1\n",
+            "a:\t1\n",
+            "a: b: c\n",
+            "---\na: 1\n",
+            "a: 1\r\n",
+            "\u{feff}a: 1\n",
+            "? a\n",
+            "- - a\n",
+            "a: \"\\x41\"\n",
+            "a: 'x\n  y'\n",
+            "a: {b}\n",
+            "a: [b: c]\n",
+            "a: |2\n  x\n",
+            "a: |\n  x",
+            "a: 1 #x\n",
+            "a: {{ x }}\n",
+            " a: 1\n",
+            "a: 1\n b: 2\n",
+            "-\n",
+            "a\n",
+            "a: \u{7}\n",
+            "a: \u{85}\n",
+        ] {
+            assert!(!is_read(rare), "{rare:?}");
+        }
+    }
+}
