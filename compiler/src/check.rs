@@ -300,7 +300,8 @@ impl<'c> Checker<'c> {
             return slot;
         }
         let unsure = self.paths.unsure(&text);
-        if let (Some(first), Some(known)) = (first, unsure.as_ref().or_else(|| self.names.get(&text)))
+        if let Some(first) = first
+            && let Some(known) = unsure.as_ref().or_else(|| self.names.get(&text))
             && !ty.fits(known)
         {
             let message = format!("`{text}` is bound to {ty} here, and to {known} before");

@@ -32,6 +32,13 @@ pub(super) fn read<'t>(text: &'t str, builder: &mut Builder<'t>) -> Sure {
     }
     let mut quick = Quick { text, bytes: text.as_bytes(), at: 0, line: 0, depth: 0, comments: 0, builder };
     quick.gap()?;
+    if quick.column() == 0
+        && text.get(quick.at..).is_some_and(|rest| rest.starts_with("---"))
+        && quick.is_blank(quick.at + 3)
+    {
+        quick.at += 3;
+        quick.line_is_over()?;
+    }
     if quick.column() != 0 {
         return Err(Doubt);
     }
@@ -326,9 +333,8 @@ mod tests {
         let task = "# A comment.\naigo: 1\n\nmodels:   # and another\n  user: {model: a/b, url: \"http://x:1/v\", t: [1, -2.5, 'it''s']}\n\
                     list:\n- a b: \"\\n\"\n  c: |  # text\n    - x: 1\n\n      # y\n  d: >-\n    folded\n    text\n-  'é'\n\
                     rows:\n  - {id: a,\n     b: c,}\n  - plain text\n    that goes on\nempty:\n";
-        assert!(is_read(task));
-        for line in task.split_inclusive('\n').filter(|line| line.contains(": ") && !line.starts_with([' ', '-'])) {
-            assert!(is_read(line.split(" |").next().unwrap_or_default()), "{line}");
+        for text in [task, &format!("# x\n---  # y\n{task}"), "a: 1", "a:\n", "- 1\n"] {
+            assert!(is_read(text), "{text}");
         }
         for rare in [
             "",
@@ -338,7 +344,9 @@ mod tests {
             "a: !t 1\n",
             "a:\t1\n",
             "a: b: c\n",
-            "---\na: 1\n",
+            "--- a\n",
+            "a: 1\n---\nb: 1\n",
+            "a: 1\n...\n",
             "a: 1\r\n",
             "\u{feff}a: 1\n",
             "? a\n",
