@@ -154,7 +154,7 @@ fn read(name: &str, bytes: &[u8], sources: &mut SourceMap, found: &mut Diagnosti
         found.push(*diagnostic);
         return None;
     }
-    let parsed = aigo_source::parse_shared(text, file);
+    let parsed = aigo_source::parse_shared(&text, file);
     found.extend(parsed.diagnostics);
     Some(parsed.tree)
 }

@@ -3,7 +3,7 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -155,7 +155,7 @@ pub struct GraphBuilder {
     slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
     /// The paths of the nodes, each with the first ordinal behind it that may be free.
-    paths: HashMap<Arc<str>, u32>,
+    paths: BTreeMap<Arc<str>, u32>,
     has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
@@ -167,7 +167,7 @@ impl Default for GraphBuilder {
             slots: Vec::new(),
             slot_names: BTreeSet::new(),
             nodes: Vec::with_capacity(COMMON / 2),
-            paths: HashMap::with_capacity(COMMON),
+            paths: BTreeMap::new(),
             has_twins: false,
             edges: Vec::with_capacity(COMMON),
             breaks: Vec::new(),

@@ -65,21 +65,21 @@ pub fn decode(bytes: &[u8], file: FileId) -> Result<&str, Box<Diagnostic>> {
 
 /// Reads YAML. There is always a tree, and no text makes this panic or take long.
 pub fn parse(text: &str, file: FileId) -> Parsed {
-    parse_shared(text.into(), file)
+    parse_shared(&text.into(), file)
 }
 
 /// Reads YAML; the tree shares the text with its owner.
-pub fn parse_shared(text: Arc<str>, file: FileId) -> Parsed {
+pub fn parse_shared(text: &Arc<str>, file: FileId) -> Parsed {
     if text.len() > MAX_FILE_BYTES {
         let message = format!("this file has {} bytes; at most {MAX_FILE_BYTES} are read", text.len());
         let help = "move data to a file of its own, such as JSON Lines, which is read row by row";
         let found = catalog::FILE_TOO_LARGE.at(Span::new(file, 0, 0), message).help(help);
         return Parsed { tree: Tree::broken(file), diagnostics: vec![found] };
     }
-    let mut quick = build::Builder::new(text.clone(), &text, file, &[]);
-    let mut parsed = match quick::read(&text, &mut quick) {
+    let mut quick = build::Builder::new(text.clone(), text, file, &[]);
+    let mut parsed = match quick::read(text, &mut quick) {
         Ok(()) => Parsed { tree: quick.tree, diagnostics: quick.diagnostics },
-        Err(quick::Doubt) => by_events(&text, file),
+        Err(quick::Doubt) => by_events(text, file),
     };
     parsed.diagnostics.shrink_to_fit();
     parsed

@@ -1,6 +1,6 @@
 //! Names that steps bind, and on which paths: what only some paths bind, and what is bound further down, cannot be read here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostic;
@@ -18,7 +18,7 @@ use crate::typed::{Step, Verb};
 pub(super) struct Bound {
     all: Vec<Spanned<Arc<str>>>,
     /// Of each name, where it was bound first.
-    first: HashMap<Arc<str>, Span>,
+    first: BTreeMap<Arc<str>, Span>,
 }
 
 impl Bound {

@@ -410,9 +410,8 @@ fn has(ty: &Type, value: &Value) -> bool {
         | (Type::Int | Type::Number, Value::Int(_))
         | (Type::Number, Value::Float(_)) => true,
         (Type::Record(known), Value::Map(map)) => {
-            let same =
-                |((name, ty), (key, value)): (&(Arc<str>, Type), (&Arc<str>, &Value))| name == key && has(ty, value);
-            known.len() == map.len() && known.iter().zip(map.iter()).all(same)
+            let mut pairs = known.iter().zip(map.iter());
+            known.len() == map.len() && pairs.all(|((name, ty), (key, value))| name == key && has(ty, value))
         }
         _ => false,
     }

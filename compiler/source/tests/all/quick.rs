@@ -1,6 +1,5 @@
 //! The reader of common YAML against the parser of all YAML: of every text, the same tree with the same places, and the same
 //! findings.
-#![expect(clippy::unwrap_used, reason = "a test of the project's files")]
 
 use aigo_ir::span::FileId;
 use aigo_source::{parse, parse_by_events};
