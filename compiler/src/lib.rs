@@ -108,7 +108,7 @@ fn compiled(session: &Session, wanted: Wanted, name: &str, bytes: &[u8], world: 
             library(&loader, &tree, &mut sources, &mut found);
             None
         }
-        Some(tree) => stages(&loader, wanted, &tree, &mut sources, &mut suites, &mut found),
+        Some(tree) => stages(&loader, wanted, tree, &mut sources, &mut suites, &mut found),
         None => None,
     };
     is_library &= !found.has_errors();
@@ -179,13 +179,15 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
 fn stages(
     loader: &Loader<'_>,
     wanted: Wanted,
-    tree: &Tree,
+    tree: Tree,
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
     found: &mut Diagnostics,
 ) -> Option<(Program, Dataset)> {
     let world = loader.world;
-    let task = parse::parse(tree, found);
+    let task = parse::parse(&tree, found);
+    // What is not needed any more makes room: a large file's stages are each larger than the file.
+    drop(tree);
     let scope = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
@@ -212,6 +214,7 @@ fn stages(
         answers::check(&solve.steps, solve.origin, found);
     }
     let whole = resolved.task.span;
+    drop(resolved);
     if wanted == Wanted::Findings {
         let (graphs, never) = lower::of_steps(&typed);
         never_run(never, found);

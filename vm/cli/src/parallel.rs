@@ -77,11 +77,11 @@ mod tests {
         for threads in [0, 1, 2, 7, 600] {
             let later_is_done = AtomicBool::new(threads < 2);
             let work = |n: &u64| {
-                // With several threads the first item is done after others.
+                // With several threads the first item is done after the last.
                 while *n == 0 && !later_is_done.load(Ordering::Acquire) {
                     std::thread::yield_now();
                 }
-                later_is_done.fetch_or(*n == 9, Ordering::AcqRel);
+                later_is_done.fetch_or(*n == 499, Ordering::AcqRel);
                 *n
             };
             let mut found = Vec::new();
