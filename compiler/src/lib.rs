@@ -1,7 +1,7 @@
 //! The compiler: a task's text to a [`Program`], and every mistake in it at its place.
 //!
 //! ```text
-//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify -> lock
 //!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)
 //! ```
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
@@ -17,6 +17,7 @@ pub mod families;
 pub mod glob;
 mod keys;
 mod library;
+pub mod lock;
 mod lower;
 mod parse;
 mod resolve;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::program::{Call, Program};
-use aigo_ir::span::{Origin, SourceMap};
+use aigo_ir::span::{Origin, SourceMap, Span};
 use aigo_ir::verify::{self, Reads};
 use aigo_source::Tree;
 
@@ -94,6 +95,11 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
         Some(tree) => stages(&loader, &tree, &mut sources, &mut suites, &mut found),
         None => None,
     };
+    if let Some((program, dataset, place)) = &program {
+        let task = (name, *place);
+        lock::check((program, dataset), task, session.locking, world, &mut sources, &mut found);
+    }
+    let program = program.map(|(program, dataset, _)| (program, dataset));
     is_library &= !found.has_errors();
     let program = program.filter(|_| !found.has_errors());
     let omitted = found.omitted();
@@ -164,7 +170,7 @@ fn stages(
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
     found: &mut Diagnostics,
-) -> Option<(Program, Dataset)> {
+) -> Option<(Program, Dataset, Span)> {
     let world = loader.world;
     let task = parse::parse(tree, found);
     let scope = definitions(loader, &task, sources, found);
@@ -215,7 +221,8 @@ fn stages(
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(solve_reads, world);
-    Some((program, dataset))
+    let place = resolved.task.name.as_ref().map_or(resolved.task.span, |name| name.span);
+    Some((program, dataset, place))
 }
 
 /// Declared fields that no sample has: a name that was misspelt, or a field that is gone.
@@ -251,7 +258,7 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
 }
 
 /// What the verifier finds in a program that was lowered from a task without mistakes.
-fn sound(program: &Program, reads: &Reads, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
+fn sound(program: &Program, reads: &Reads, found: &mut Diagnostics, whole: Span) {
     // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
     let violations = if cfg!(debug_assertions) { verify::verify(program) } else { verify::sound(program, reads) };
     for violation in violations {

@@ -13,6 +13,7 @@ use aigo_source::MAX_FILE_BYTES;
 use crate::ast::Define;
 use crate::catalog;
 use crate::define::{self, Scope};
+use crate::lock::Locking;
 use crate::parse;
 use crate::sources::Sources;
 
@@ -24,9 +25,18 @@ const FIRST_FILE: u32 = 1 << 24;
 /// What the tasks of one process share.
 #[derive(Default)]
 pub struct Session {
+    /// What each of them says of the lock beside it.
+    pub(crate) locking: Locking,
     parsed: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Parsed>>>>>,
     checked: Mutex<BTreeMap<String, Arc<Imported>>>,
     files: Mutex<u32>,
+}
+
+impl Session {
+    /// A session whose tasks say this of their locks.
+    pub fn with_lock(locking: Locking) -> Self {
+        Self { locking, ..Self::default() }
+    }
 }
 
 /// A file of definitions, parsed.
