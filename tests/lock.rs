@@ -28,7 +28,7 @@ dataset:
 scenarios:
   - id: price
     with: {plan: Pro, persona: terse}
-    solvers: [user: What does it cost?, generate, {judge: {rubric: No price is named.}, name: checkpoint}]
+    solvers: [user: What does it cost?, generate, {judge: {rubric: No price is named.}, as: checkpoint}]
 world: {state: {seats: 2}}
 tools:
   - name: add
@@ -36,7 +36,6 @@ tools:
     params: {n: integer}
     require: n > 0
     set: {seats: state.seats + n}
-  - {name: ask, params: {what: string}, role: clerk}
 solvers:
   - system: You are Acme's support assistant.
   - loop:
@@ -44,13 +43,14 @@ solvers:
       solvers:
         - simulate_user: {goal: "Two seats on {{ plan }}.", persona: "{{ persona }}", min_turns: 3, stop: the seats are there}
         - generate
+        - generate: {role: clerk}
 scorers:
   - name: kept
     judge:
       rubric: It keeps the plan in mind.
       scale: 1..5
       anchors: {1: It forgets., 5: It does not.}
-      examples: [{conversation: "[1u] I am on Pro.", score: 5, reason: It was kept.}]
+      examples: [{conversation: [{user: I am on Pro.}], score: 5, reason: It was kept.}]
       panel: [judge, second]
   - {name: no_price, check: {not_contains: $}}
 gates: [mean(kept) >= 4]
@@ -123,7 +123,7 @@ fn what_moves_is_told_by_its_name_and_alone() {
         (
             "max_tokens: 800",
             "max_tokens: 900, seed: 7",
-            "the model of the role `judge` changed (seed not set → 7, max_completion_tokens 800 → 900)",
+            "the model of the role `judge` changed (max_completion_tokens 800 → 900, seed not set → 7)",
         ),
         (
             "max_tokens: 300",

@@ -161,7 +161,7 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
         import.tell(sources, found);
     }
     let scope = Scope::of(imports.iter().map(|import| &import.own));
-    define::check(&read.define, "", &scope, read.damaged, sources, found);
+    define::check(&read.define, "", &scope, read.damaged, None, sources, found);
 }
 
 fn stages(
@@ -251,7 +251,7 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
     }
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
-    let own = define::check(&task.define, "", &scope, damaged, sources, found);
+    let own = define::check(&task.define, "", &scope, damaged, Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
     scope

@@ -180,7 +180,7 @@ impl Loader<'_> {
         sources.adopt(parsed.file, Arc::clone(&parsed.source));
         let whole = parsed.damaged || imports.iter().any(|import| import.is_damaged());
         let scope = Scope::of(imports.iter().map(|import| &import.own));
-        let own = define::check(&parsed.define, path, &scope, whole, &sources, &mut found);
+        let own = define::check(&parsed.define, path, &scope, whole, None, &sources, &mut found);
         let (file, source) = (parsed.file, Arc::clone(&parsed.source));
         let imported = Arc::new(Imported { file, source, own, imports, found: found.finish() });
         let mut checked = self.session.checked.lock().unwrap_or_else(PoisonError::into_inner);
