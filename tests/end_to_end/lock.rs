@@ -64,7 +64,7 @@ fn what_moved_is_told_and_other_tasks_keep_their_locks() {
     let told = run(&folder, &["check", "--format", "concise"]);
     assert_eq!(told.code, 0);
     assert_eq!(told.out.lines().count(), 2);
-    assert!(told.out.contains("a.yaml:4:19: warning[W0650]: the lock is stale: the dataset changed"), "{}", told.out);
+    assert!(told.out.contains("a.yaml:4:20: warning[W0650]: the lock is stale: the dataset changed"), "{}", told.out);
     assert_eq!(run(&folder, &["check", "--deny", "warnings"]).code, 3);
     assert_eq!((held(&folder).code, codes(&held(&folder))), (3, vec!["E0651".to_owned(); 2]));
     let only = run(&folder, &["lock", "--check", "b.yaml"]);

@@ -17,6 +17,9 @@ use crate::catalog;
 /// The version of the form.
 const VERSION: &str = "1";
 
+/// The fact that is a hash.
+const HASH: &str = "hash";
+
 /// What git and others write around the two sides of a conflict.
 const MARKS: [&str; 4] = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
 
@@ -39,6 +42,7 @@ impl LockFile {
 
     /// Reads a file's text. What cannot be read is reported, each line by itself, and left out.
     pub fn read(text: &str, file: FileId, found: &mut Diagnostics) -> Self {
+        let before = found.len();
         let mut reader = Reader { lock: Self::default(), task: None, has_head: false, found };
         let mut at = 0;
         for line in text.split_inclusive('\n') {
@@ -55,7 +59,7 @@ impl LockFile {
                 break;
             }
         }
-        if !reader.has_head && reader.found.is_empty() {
+        if !reader.has_head && reader.found.len() == before {
             reader.fail(Span::new(file, 0, 0), "the file is empty: `aigo-lock 1` is expected");
         }
         reader.lock
@@ -72,7 +76,7 @@ fn line(pin: &Pin, out: &mut String) {
         match value {
             Value::Str(hash) if is_hash(key, hash) => out.push_str(hash),
             Value::Str(text) => json_string(text, out),
-            Value::Int(n) => {
+            Value::Int(n) if key != HASH => {
                 let _ = write!(out, "{n}");
             }
             other => {
@@ -85,7 +89,7 @@ fn line(pin: &Pin, out: &mut String) {
 
 /// Whether a fact is a hash, which is written without quotes.
 fn is_hash(key: &str, text: &str) -> bool {
-    key == "hash" && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    key == HASH && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 struct Reader<'r> {
