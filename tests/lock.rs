@@ -153,7 +153,7 @@ fn what_moves_is_told_by_its_name_and_alone() {
 
 #[test]
 fn a_scorer_or_a_role_that_comes_or_goes_is_told_once() {
-    let scorer = "  - {name: polite, judge: {rubric: It is polite., scale: boolean, anchors: {true: It is.}}}\n";
+    let scorer = "  - {name: polite, judge: {rubric: It is polite., scale: boolean, anchors: {'true': It is.}}}\n";
     let with = TASK.replace("gates:", &format!("{scorer}gates:"));
     let said = |from: &str, to: &str| -> Vec<String> {
         moved(&lock(from), &lock(to)).into_iter().map(|one| one.what).collect()
@@ -165,7 +165,7 @@ fn a_scorer_or_a_role_that_comes_or_goes_is_told_once() {
     assert_eq!(said(TASK, &alone), gone);
     let scale = TASK.replace("scale: 1..5", "scale: 1..7").replace("5: It does not.", "7: It does not.");
     let said = said(TASK, &scale);
-    assert_eq!(said[0], "the scale of `kept` changed (scale `1..5` → `1..7`, pass 4.0 → 5.0)", "{said:?}");
+    assert_eq!(said[0], "the scale of `kept` changed (scale `1..5` → `1..7`, pass 4.0 → 6.0)", "{said:?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.name = reader.required(&fields, "name").and_then(|node| reader.text(node, "name"));
     let models = reader.required(&fields, "models");
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
-    task.models_damaged = models.is_none_or(|node| !matches!(node.kind(), NodeKind::Map(_)));
+    task.models_damaged = models.is_some_and(|node| !matches!(node.kind(), NodeKind::Map(_)));
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
     task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();

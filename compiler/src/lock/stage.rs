@@ -68,7 +68,7 @@ fn read(world: &dyn Sources, sources: &mut SourceMap, found: &mut Diagnostics) -
     let mut bytes = Vec::new();
     let read = world.open(LOCK_FILE).and_then(|file| file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes));
     match read {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
         Err(error) => {
             let file = sources.add(world.name(LOCK_FILE), "");
             let message = format!("the lock cannot be read: {error}");
