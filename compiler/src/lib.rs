@@ -41,6 +41,7 @@ use aigo_source::Tree;
 
 use crate::define::Scope;
 use crate::library::Loader;
+use crate::lock::Beside;
 
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
@@ -92,14 +93,19 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
             library(&loader, &tree, &mut sources, &mut found);
             None
         }
-        Some(tree) => stages(&loader, &tree, &mut sources, &mut suites, &mut found),
+        Some(tree) => {
+            let root = tree.root();
+            let place = (name, root.get("name").unwrap_or(root).site());
+            // What is wrong with the lock keeps no stage from looking at the task.
+            let mut of_lock = Diagnostics::default();
+            let beside = Beside::find(place, session.locking, world, &mut sources, &mut of_lock);
+            let program = stages(&loader, &beside, &tree, &mut sources, &mut suites, &mut found);
+            beside.require(&mut of_lock);
+            found.extend(of_lock.finish());
+            program
+        }
         None => None,
     };
-    if let Some((program, dataset, place)) = &program {
-        let task = (name, *place);
-        lock::check((program, dataset), task, session.locking, world, &mut sources, &mut found);
-    }
-    let program = program.map(|(program, dataset, _)| (program, dataset));
     is_library &= !found.has_errors();
     let program = program.filter(|_| !found.has_errors());
     let omitted = found.omitted();
@@ -166,16 +172,18 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
 
 fn stages(
     loader: &Loader<'_>,
+    beside: &Beside<'_>,
     tree: &Tree,
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
     found: &mut Diagnostics,
-) -> Option<(Program, Dataset, Span)> {
+) -> Option<(Program, Dataset)> {
     let world = loader.world;
     let task = parse::parse(tree, found);
     let scope = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
+    beside.advise(&resolved, found);
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, world, sources, found);
@@ -221,8 +229,8 @@ fn stages(
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(solve_reads, world);
-    let place = resolved.task.name.as_ref().map_or(resolved.task.span, |name| name.span);
-    Some((program, dataset, place))
+    beside.hold(&program, &dataset, found);
+    Some((program, dataset))
 }
 
 /// Declared fields that no sample has: a name that was misspelt, or a field that is gone.

@@ -13,7 +13,7 @@ mod stage;
 mod text;
 
 pub use moves::{Move, moved};
-pub(crate) use stage::check;
+pub(crate) use stage::Beside;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

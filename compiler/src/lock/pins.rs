@@ -219,7 +219,7 @@ fn table(value: &Expr, origin: Origin, texts: &mut BTreeMap<Arc<str>, (Value, Or
 }
 
 /// The roles that a score depends on beside the assistant's own: judges, simulated users, whoever else is asked.
-pub(super) fn instruments(program: &Program) -> Vec<&Role> {
+fn instruments(program: &Program) -> Vec<&Role> {
     let of_scorers = program.scorers.iter().filter_map(|scorer| scorer.graph.as_ref());
     let mut names: BTreeSet<&str> =
         of_scorers.flat_map(Graph::nodes).filter_map(|(_, one)| role_of(&one.node)).collect();
