@@ -13,6 +13,7 @@ mod golden;
 mod harness;
 mod invariants;
 mod keys;
+mod lock;
 mod manual;
 mod properties;
 mod tidy;

@@ -5,6 +5,7 @@ mod check;
 mod diagnostics;
 mod ir;
 mod language;
+mod lock;
 mod mutation;
 mod page;
 mod readme;

@@ -74,6 +74,12 @@ rows! {
     WHEN_READS_ANSWERS error "E0566" "applicability that depends on what the assistant says";
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
+    // The lock.
+    BAD_LOCK error "E0650" "a lock that cannot be read";
+    MOVED error "E0651" "something moved since the task was locked";
+    LACKS_LOCK error "E0652" "a task that is not locked";
+    STALE_LOCK warning "W0650" "a lock that is stale";
+    NOT_LOCKED warning "W0651" "gates on models that no lock pins";
     // Around the task.
     KEY_NOT_SET note "N0101" "an API key that a run will need is not set";
 }

@@ -5,6 +5,7 @@ mod models;
 mod paths;
 mod rename;
 mod scorers;
+mod states;
 mod steps;
 mod tools;
 mod uses;
@@ -51,7 +52,7 @@ pub(crate) fn check(
         prefix: String::new(),
         language: task.language.as_ref(),
         paths: paths::Paths::default(),
-        tools: &task.tools,
+        task: Some(task),
         lost: &task.lost,
     };
     checker.begin(&all, state.as_ref());
@@ -145,8 +146,8 @@ pub(crate) struct Checker<'c> {
     language: Option<&'c Leaf>,
     /// On which paths names are bound.
     paths: paths::Paths,
-    /// The tools that the task declares.
-    tools: &'c [ast::Tool],
+    /// The task, for its tools and its state; none of a definition that others import, which may be of any task.
+    task: Option<&'c ast::Task>,
     /// Names that steps bind which cannot be read.
     lost: &'c [String],
 }
@@ -162,6 +163,7 @@ impl<'c> Checker<'c> {
         scope: &'c Scope,
         prefix: String,
         params: &[Parameter],
+        task: Option<&'c ast::Task>,
     ) -> Self {
         let mut names = Names::always();
         for param in params {
@@ -180,7 +182,7 @@ impl<'c> Checker<'c> {
             prefix,
             language: None,
             paths: paths::Paths::default(),
-            tools: &[],
+            task,
             lost: &[],
         }
     }

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
+use aigo_ir::span::Origin;
 use aigo_ir::value::Map;
 
 use crate::sources::Sources;
@@ -64,6 +65,11 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// Where the task says where its samples come from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.sources.first().map_or_else(Origin::default, |source| Origin::at(source.span))
+    }
+
     /// The samples in the order of their sources; every call reads the files anew. A row that cannot be read is an error and
     /// the next one follows.
     pub fn rows<'d>(&'d self, world: &'d dyn Sources) -> impl Iterator<Item = Result<Row, String>> + 'd {

@@ -1,7 +1,7 @@
 //! The compiler: a task's text to a [`Program`], and every mistake in it at its place.
 //!
 //! ```text
-//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify -> lock
 //!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)
 //! ```
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
@@ -17,6 +17,7 @@ pub mod families;
 pub mod glob;
 mod keys;
 mod library;
+pub mod lock;
 mod lower;
 mod parse;
 mod resolve;
@@ -40,6 +41,7 @@ use aigo_source::Tree;
 
 use crate::define::Scope;
 use crate::library::Loader;
+use crate::lock::Beside;
 
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
@@ -108,7 +110,19 @@ fn compiled(session: &Session, wanted: Wanted, name: &str, bytes: &[u8], world: 
             library(&loader, &tree, &mut sources, &mut found);
             None
         }
-        Some(tree) => stages(&loader, wanted, tree, &mut sources, &mut suites, &mut found),
+        Some(tree) => {
+            let root = tree.root();
+            let place = (name, root.get("name").unwrap_or(root).site());
+            // What is wrong with the lock keeps no stage from looking at the task.
+            let mut of_lock = Diagnostics::default();
+            let beside = Beside::find(place, session.locking, world, &mut sources, &mut of_lock);
+            // What is locked is a program and its samples.
+            let wanted = if beside.is_locked() { Wanted::Program } else { wanted };
+            let program = stages(&loader, wanted, &beside, tree, &mut sources, &mut suites, &mut found);
+            beside.require(&mut of_lock);
+            found.extend(of_lock.finish());
+            program
+        }
         None => None,
     };
     is_library &= !found.has_errors();
@@ -173,12 +187,13 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
         import.tell(sources, found);
     }
     let scope = Scope::of(imports.iter().map(|import| &import.own));
-    define::check(&read.define, "", &scope, read.damaged, sources, found);
+    define::check(&read.define, "", &scope, read.damaged, None, sources, found);
 }
 
 fn stages(
     loader: &Loader<'_>,
     wanted: Wanted,
+    beside: &Beside<'_>,
     tree: Tree,
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
@@ -191,6 +206,7 @@ fn stages(
     let scope = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
+    beside.advise(&resolved, found);
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, wanted == Wanted::Program, world, sources, found);
@@ -242,7 +258,9 @@ fn stages(
     let by_solve = reads.graph(0);
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
-    Some((program, profile.dataset(solve_reads, world)?))
+    let dataset = profile.dataset(solve_reads, world)?;
+    beside.hold(&program, &dataset, found);
+    Some((program, dataset))
 }
 
 /// Declared fields that no sample has: a name that was misspelt, or a field that is gone.
@@ -271,7 +289,7 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
     }
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
-    let own = define::check(&task.define, "", &scope, damaged, sources, found);
+    let own = define::check(&task.define, "", &scope, damaged, Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
     scope

@@ -13,6 +13,7 @@ use aigo_source::MAX_FILE_BYTES;
 use crate::ast::Define;
 use crate::catalog;
 use crate::define::{self, Scope};
+use crate::lock::Locking;
 use crate::parse;
 use crate::sources::Sources;
 
@@ -24,9 +25,18 @@ const FIRST_FILE: u32 = 1 << 24;
 /// What the tasks of one process share.
 #[derive(Default)]
 pub struct Session {
+    /// What each of them says of the lock beside it.
+    pub(crate) locking: Locking,
     parsed: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Parsed>>>>>,
     checked: Mutex<BTreeMap<String, Arc<Imported>>>,
     files: Mutex<u32>,
+}
+
+impl Session {
+    /// A session whose tasks say this of their locks.
+    pub fn with_lock(locking: Locking) -> Self {
+        Self { locking, ..Self::default() }
+    }
 }
 
 /// A file of definitions, parsed.
@@ -170,7 +180,7 @@ impl Loader<'_> {
         sources.adopt(parsed.file, Arc::clone(&parsed.source));
         let whole = parsed.damaged || imports.iter().any(|import| import.is_damaged());
         let scope = Scope::of(imports.iter().map(|import| &import.own));
-        let own = define::check(&parsed.define, path, &scope, whole, &sources, &mut found);
+        let own = define::check(&parsed.define, path, &scope, whole, None, &sources, &mut found);
         let (file, source) = (parsed.file, Arc::clone(&parsed.source));
         let imported = Arc::new(Imported { file, source, own, imports, found: found.finish() });
         let mut checked = self.session.checked.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Stage 4: the typed task to a [`Program`].
 
 mod flow;
-mod prompts;
+pub(crate) mod prompts;
 mod recorded;
 mod score;
 mod solve;

@@ -33,6 +33,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.name = reader.required(&fields, "name").and_then(|node| reader.text(node, "name"));
     let models = reader.required(&fields, "models");
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
+    task.models_damaged = models.is_some_and(|node| !matches!(node.kind(), NodeKind::Map(_)));
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
     task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();
@@ -64,6 +65,10 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     let before = reader.found.len();
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
     task.solvers_span = fields.has("solvers").then(|| fields.key_span("solvers"));
+    // Steps beside the samples are told there: that there are none at the top is no second mistake.
+    let astray = fields.get("dataset").into_iter().flat_map(|node| node.items().chain([node]));
+    let astray = astray.flat_map(NodeRef::entries).find(|entry| entry.key.value == "solvers");
+    task.solvers_span = task.solvers_span.or(astray.map(|entry| entry.key.span));
     task.steps_mistaken += reader.found.len() - before;
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
@@ -376,6 +381,13 @@ impl Reader<'_> {
 
     fn version(&mut self, fields: &Fields<'_>) {
         let Some(node) = self.required(fields, "aigo") else { return };
+        let is_one =
+            node.value() == Value::float(1.0) || node.as_str().is_some_and(|text| ["1", "v1", "1.0"].contains(&text));
+        if is_one {
+            let found = catalog::WRONG_KIND.at(node.site(), "the version of the language is a whole number");
+            self.report(found.help("write `aigo: 1`").fix("write `1`", node.site(), "1"));
+            return;
+        }
         if let Some(version) = self.whole(node, "aigo", 0, i64::MAX)
             && version != 1
         {

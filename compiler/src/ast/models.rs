@@ -47,6 +47,8 @@ pub(crate) struct Chat {
     pub(crate) extra: Vec<(String, Value)>,
     /// `price`
     pub(crate) price: Option<Price>,
+    /// Whether there is one, be it readable or not.
+    pub(crate) has_price: bool,
     /// `timeout`
     pub(crate) timeout_ms: Option<u64>,
     /// `headers`

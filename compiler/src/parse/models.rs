@@ -8,6 +8,7 @@ mod secrets;
 
 use aigo_ir::program::Price;
 use aigo_ir::span::Spanned;
+use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
 use super::{Fields, Reader};
@@ -37,7 +38,14 @@ const BESIDE: [(&str, &[&str]); 15] = [
 impl Reader<'_> {
     pub(super) fn models(&mut self, node: NodeRef<'_>) -> Vec<Model> {
         if !matches!(node.kind(), NodeKind::Map(_)) {
-            self.wrong_kind(node, "`models`", "a map of roles: `assistant`, `user`, `judge`");
+            let wanted = "a map of roles: `assistant`, `user`, `judge`";
+            if matches!(node.kind(), NodeKind::List(_)) && !node.is_incomplete() {
+                let message = format!("`models` must be {wanted}, and this is a list");
+                let help = "write `models: {assistant: …}`; models that are compared have a task each, or a run each";
+                self.report(catalog::WRONG_KIND.at(node.site(), message).help(help));
+            } else {
+                self.wrong_kind(node, "`models`", wanted);
+            }
         }
         let mut models = Vec::new();
         for entry in node.entries() {
@@ -124,6 +132,12 @@ impl Reader<'_> {
     }
 
     fn price(&mut self, node: NodeRef<'_>) -> Option<Price> {
+        if node.value().as_ref().and_then(Value::as_f64).is_some() {
+            let message = "a price must be a map with `input` and `output`, and this is a number";
+            let help = "write what the provider takes in USD per million tokens: `{input: 3, output: 15}`";
+            self.report(catalog::WRONG_KIND.at(node.site(), message).help(help));
+            return None;
+        }
         let fields = self.map(node, &shape::PRICE)?;
         let (input, output) = (self.required(&fields, "input"), self.required(&fields, "output"));
         let input = input.and_then(|node| self.amount(node, "input"));

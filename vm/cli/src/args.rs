@@ -18,6 +18,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Say what a code of a finding means, with an example
     Explain(ExplainArgs),
+    /// Pin what makes scores comparable, in the file `aigo.lock` beside each task
+    Lock(LockArgs),
     /// Print the program that a task is compiled to
     Compile(CompileArgs),
     /// Run a task and report its scores
@@ -48,6 +50,9 @@ pub(crate) struct CheckArgs {
     /// Exit with 3 also for warnings: `--deny warnings`
     #[arg(long, value_name = "WHAT")]
     pub(crate) deny: Option<Deny>,
+    /// Exit with 3 where something moved since the task was locked, and where it is not locked
+    #[arg(long)]
+    pub(crate) locked: bool,
     /// Whether findings are coloured; `auto` looks at the terminal, `NO_COLOR` and `CLICOLOR_FORCE`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub(crate) color: Color,
@@ -99,6 +104,16 @@ pub(crate) enum PageFormat {
     Md,
     /// For terminals
     Text,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LockArgs {
+    /// Tasks: files, folders (all tasks below them) and patterns; the current folder unless said
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<PathBuf>,
+    /// Write nothing: the same as `aigo check --locked`
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use aigo_compiler::glob::is_pattern;
+
 use crate::{glob, read};
 
 /// Folders that hold no tasks of the user's own; hidden ones are left out too. Named directly, each is searched.
@@ -57,7 +59,7 @@ pub(crate) fn find(typed: &[PathBuf]) -> Found {
         match if is_link { fs::metadata(path) } else { own } {
             Ok(metadata) if metadata.is_dir() => found.folder(path),
             Ok(_) => found.named(path, is_link),
-            Err(error) => match path.to_str().filter(|text| glob::is_pattern(text)) {
+            Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
                 Some(pattern) => found.pattern(pattern),
                 None => found.faults.push(read::missing(path, &error)),
             },

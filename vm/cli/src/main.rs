@@ -61,6 +61,7 @@ fn dispatch(args: Args) -> u8 {
     match args.command {
         Command::Check(args) => command::check::check(&args),
         Command::Explain(args) => command::explain::explain(&args),
+        Command::Lock(args) => command::lock::lock(&args),
         Command::Compile(args) => command::compile::compile(&args),
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),

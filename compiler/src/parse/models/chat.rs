@@ -107,6 +107,7 @@ impl Reader<'_> {
             parameters: chat.parameters,
             extra: chat.extra,
             price: chat.price,
+            has_price: fields.is_some_and(|fields| fields.has("price")),
             timeout_ms: chat.timeout_ms,
             headers: chat.headers,
         })

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aigo_compiler::Session;
+use aigo_compiler::lock::Locking;
 use aigo_ir::diagnostic::Severity;
 use aigo_ir::selection::Selection;
 use aigo_source::MAX_FILE_BYTES;
@@ -24,8 +25,9 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
             return exit::USAGE;
         }
     };
-    let checker =
-        Checker { session: Session::default(), selection, format: args.format, look: Look::of_output(args.color) };
+    let locking = if args.locked { Locking::Required } else { Locking::Told };
+    let session = Session::with_lock(locking);
+    let checker = Checker { session, selection, format: args.format, look: Look::of_output(args.color) };
     let mut collector = Collector::new(args.format);
     let mut is_broken = false;
     if let (true, Some(path)) = (args.stdin, &args.path) {

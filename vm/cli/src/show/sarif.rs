@@ -51,8 +51,8 @@ struct Driver {
 struct Rule {
     id: &'static str,
     short_description: Text,
+    /// The page itself: there is no address on the web that it could be read at.
     help: Help,
-    help_uri: String,
     default_configuration: Configuration,
 }
 
@@ -213,7 +213,6 @@ fn rule(row: &Row) -> Rule {
         id: row.code,
         short_description: text(row.title),
         help: Help { text: crate::markdown::plain(page, usize::MAX), markdown: crate::markdown::alone(page) },
-        help_uri: catalog::url(row.code),
         default_configuration: Configuration { level: level(row.severity) },
     }
 }
