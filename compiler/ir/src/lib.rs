@@ -1,5 +1,6 @@
 //! The contract between compiler, machine, log and report.
 
+pub mod bounds;
 pub mod check;
 pub mod diagnostic;
 pub mod engine;

@@ -11,6 +11,7 @@ mod tools;
 pub(crate) mod types;
 
 pub use reads::Reads;
+pub(crate) use flow::topological;
 pub use tools::{is_path_of_state, tool_names};
 pub use types::{call_names, names_of_check, rule_names};
 
