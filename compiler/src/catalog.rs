@@ -74,6 +74,8 @@ rows! {
     WHEN_READS_ANSWERS error "E0566" "applicability that depends on what the assistant says";
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
+    // What a run can come to.
+    OVER_CALLS warning "W0640" "a limit of calls that the run can pass";
     // Around the task.
     KEY_NOT_SET note "N0101" "an API key that a run will need is not set";
 }

@@ -19,6 +19,7 @@ mod keys;
 mod library;
 mod lower;
 mod parse;
+mod plan;
 mod resolve;
 pub mod shape;
 mod sources;
@@ -27,6 +28,7 @@ mod typed;
 
 pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
 pub use library::Session;
+pub use plan::bounds;
 pub use sources::{NoSources, Sources};
 
 use std::collections::BTreeSet;
@@ -215,6 +217,7 @@ fn stages(
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(solve_reads, world);
+    plan::check(&program, &dataset, world, found);
     Some((program, dataset))
 }
 

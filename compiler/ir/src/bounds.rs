@@ -25,6 +25,7 @@ use walk::{End, Talk};
 
 pub use facts::Longest;
 pub use samples::Samples;
+pub use show::{dollars, grouped};
 
 use crate::graph::Graph;
 use crate::program::{Player, Price, Program};

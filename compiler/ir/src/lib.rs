@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod check;
 pub mod diagnostic;
+pub mod draw;
 pub mod engine;
 pub mod eval;
 pub mod expr;

@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// How long a value can be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Size {
+pub(super) struct Size {
     /// Its text, in bytes.
     pub(super) bytes: u64,
     /// Of a list: how many items it has.
@@ -48,7 +48,7 @@ impl Size {
     }
 
     /// Of a value.
-    pub fn of(value: &Value) -> Self {
+    pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::Str(text) => Self::text(text.len() as u64),
             Value::List(items) => {
@@ -66,7 +66,7 @@ impl Size {
 
     /// The longer of both, in each part.
     #[must_use]
-    pub fn or(&self, other: &Self) -> Self {
+    pub(super) fn or(&self, other: &Self) -> Self {
         let items = match (self.items, other.items) {
             (Some(a), Some(b)) => Some(longer(a, b)),
             (a, b) => a.or(b),

@@ -12,7 +12,7 @@ use crate::verify;
 
 /// Where a conversation is in its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Talk {
+pub(super) enum Talk {
     /// The user has not spoken.
     #[default]
     Before,
