@@ -14,5 +14,6 @@ mod harness;
 mod invariants;
 mod keys;
 mod manual;
+mod plan;
 mod properties;
 mod tidy;

@@ -7,6 +7,7 @@ mod ir;
 mod language;
 mod mutation;
 mod page;
+mod plan;
 mod readme;
 mod surroundings;
 

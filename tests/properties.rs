@@ -8,7 +8,7 @@ mod dice;
 mod expressions;
 mod graphs;
 mod machine;
-mod programs;
+pub(crate) mod programs;
 mod roles;
 mod text;
 mod typed;
