@@ -1,6 +1,8 @@
 //! What a program can come to, found by going every way: each branch either way, each answer good and bad, one run for each
 //! sequence of outcomes. It knows nothing of how bounds are computed.
 
+use std::cell::Cell;
+
 use aigo_ir::bounds::{FENCE_TOKENS, LABEL_TOKENS, MESSAGE_TOKENS, TOKEN_BYTES};
 use aigo_ir::expr::{Expr, Function, Kind};
 use aigo_ir::graph::{Graph, NodeId};
@@ -118,8 +120,8 @@ pub(super) struct Brute<'p> {
     pub(super) program: &'p Program,
     /// The longest answers of the roles, in tokens.
     pub(super) answers: Vec<u64>,
-    /// How many runs there may be through one graph.
-    pub(super) most: usize,
+    /// How many nodes may be gone through before it is given up.
+    pub(super) budget: Cell<usize>,
 }
 
 /// Too many ways to go them all.
@@ -140,7 +142,7 @@ impl<'p> Brute<'p> {
     pub(super) fn sample(&self, graph: &'p Graph) -> Result<Figures, TooMany> {
         let mut most = Figures::none(self.program.roles.len());
         let mut chooser = Chooser::default();
-        for runs in 0.. {
+        loop {
             let mut run = self.run(graph, Talk::default(), Vec::new());
             let entry = graph.entry().expect("an entry");
             let over = run.go(entry, None, &mut chooser)?;
@@ -155,13 +157,9 @@ impl<'p> Brute<'p> {
             }
             most.most(&figures);
             if !chooser.next() {
-                break;
-            }
-            if runs > self.most {
-                return Err(TooMany);
+                return Ok(most);
             }
         }
-        Ok(most)
     }
 
     fn run(&'p self, graph: &'p Graph, talk: Talk, turns: Vec<(String, u64)>) -> Run<'p> {
@@ -171,18 +169,14 @@ impl<'p> Brute<'p> {
 
     fn score(&self, graph: &Graph, talk: &Talk) -> Result<Figures, TooMany> {
         let (mut most, mut chooser) = (Figures::none(self.program.roles.len()), Chooser::default());
-        for runs in 0.. {
+        loop {
             let mut run = self.run(graph, talk.clone(), Vec::new());
             run.go(graph.entry().expect("an entry"), None, &mut chooser)?;
             most.most(&run.figures);
             if !chooser.next() {
-                break;
-            }
-            if runs > self.most {
-                return Err(TooMany);
+                return Ok(most);
             }
         }
-        Ok(most)
     }
 }
 
@@ -217,6 +211,8 @@ impl Run<'_> {
     /// Does what a node does, and says by which port it is left; none where the run is over.
     fn step(&mut self, at: NodeId, chooser: &mut Chooser) -> Result<Option<Port>, TooMany> {
         let graph = self.graph;
+        let left = self.brute.budget.get().checked_sub(1).ok_or(TooMany)?;
+        self.brute.budget.set(left);
         Ok(match &graph.get(at).expect("a node").node {
             Node::Append { author, audience, said } => {
                 self.append(author, audience.as_deref(), said, chooser);
@@ -224,7 +220,9 @@ impl Run<'_> {
             }
             node @ Node::Generate { .. } => {
                 self.generate(node);
-                Some([Port::Ok, Port::Bad][chooser.choose(2)])
+                // Where both lead to the same there is nothing to choose.
+                let is_fork = graph.follow(at, Port::Ok) != graph.follow(at, Port::Bad);
+                Some(if is_fork { [Port::Ok, Port::Bad][chooser.choose(2)] } else { Port::Ok })
             }
             Node::Parse { .. } => Some([Port::Ok, Port::Bad][chooser.choose(2)]),
             Node::Branch { .. } => Some([Port::Yes, Port::No][chooser.choose(2)]),
@@ -274,19 +272,15 @@ impl Run<'_> {
         let mut turns = self.turns.clone();
         turns.extend(item);
         let (mut most, mut chooser) = (Figures::none(self.brute.program.roles.len()), Chooser::default());
-        for runs in 0.. {
+        loop {
             let mut run = self.brute.run(self.graph, self.talk.clone(), turns.clone());
             run.replies.clone_from(&self.replies);
             run.go(body, Some(header), &mut chooser)?;
             most.most(&run.figures);
             if !chooser.next() {
-                break;
-            }
-            if runs > self.brute.most {
-                return Err(TooMany);
+                return Ok(most);
             }
         }
-        Ok(most)
     }
 
     fn items(&self, list: &Expr) -> Vec<u64> {

@@ -15,6 +15,9 @@ use crate::node::{Bound, Ending, Node, Said, View};
 use crate::schema::{self, Schema};
 use crate::template::Template;
 
+/// The most recorded messages of one step that are counted.
+const MOST_RECORDED: u64 = 1_000;
+
 /// What scoring a conversation adds to the calls of a role: once, for each turn in which the assistant spoke, for each turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scoring {
@@ -184,8 +187,8 @@ impl<'f, 'p> Of<'f, 'p> {
         };
         let length = tokens(list.part.map_or(self.facts.long, |part| part.bytes));
         let mut block = BTreeMap::from([(state, Affine::default())]);
-        // Beyond this many the estimate has no bound that would say anything.
-        for _ in 0..n.min(1_000) {
+        // Beyond so many the estimate would say nothing; four messages come to every state.
+        for _ in 0..if n > MOST_RECORDED { 4 } else { n } {
             let mut next = block.clone();
             for (state, before) in &block {
                 let one = [USER, ASSISTANT].map(|author| self.say(author, *state, length, 1));
@@ -198,7 +201,7 @@ impl<'f, 'p> Of<'f, 'p> {
             }
             block = next;
         }
-        if n > 1_000 {
+        if n > MOST_RECORDED {
             self.exact = false;
             block.values_mut().for_each(|map| *map = without_bound(map));
         }
@@ -386,6 +389,10 @@ impl Effects for Of<'_, '_> {
             self.exact &= grown == 0 || !variables.counts(variable);
         }
         out
+    }
+
+    fn left_early(&mut self, way: &Affine) {
+        self.exact &= !way.changed().any(|variable| self.facts.variables.counts(variable));
     }
 
     fn of_calls(&mut self, passed: &Affine) -> Affine {

@@ -61,6 +61,8 @@ pub(super) trait Effects {
     fn passes(&mut self, node: &Node) -> Passes;
     /// A region that is gone through once for each turn: what all its passes do together.
     fn of_turns(&mut self, body: &Affine, passes: Passes) -> Affine;
+    /// A way out of a region that is gone through once for each turn, before the last of them.
+    fn left_early(&mut self, way: &Affine);
     /// A region whose passes have no bound: what is counted in it has none either.
     fn of_calls(&mut self, passed: &Affine) -> Affine;
     /// How many tool calls a reply is taken to make, for estimates.
@@ -277,9 +279,11 @@ impl<E: Effects> Walk<'_, E> {
         let all = self.effects.of_turns(&body, passes);
         left.done.insert(start, all.clone());
         for (after, broke) in &ways.broke {
+            self.effects.left_early(broke);
             self.merge(&mut left.done, *after, all.then(broke));
         }
         for (end, ended) in &ways.ends {
+            self.effects.left_early(ended);
             self.merge(&mut left.ends, *end, all.then(ended));
         }
         left

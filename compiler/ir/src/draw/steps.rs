@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::words::{self, Words};
+use crate::expr::Kind;
 use crate::graph::{Graph, NodeId};
 use crate::node::{Jump, Node, Port};
 use crate::schema::Schema;
@@ -192,7 +193,9 @@ impl Maker<'_> {
     /// Whether a node is passed over: it binds what only the lowering reads.
     fn is_hidden(&self, id: NodeId) -> bool {
         match self.node(id) {
-            Some(Node::Let { into, .. }) => into.starts_with('_'),
+            Some(Node::Let { into, value }) => {
+                into.starts_with('_') || matches!(&value.kind, Kind::Name(name) if name.starts_with('_'))
+            }
             Some(Node::Exit { .. }) => true,
             _ => false,
         }

@@ -73,7 +73,7 @@ pub(super) fn of(node: &Node) -> Words {
                 None => words,
             }
         }
-        Node::Branch { when } => Words::new(format!("if {when}")),
+        Node::Branch { when } => Words::new(question(when)),
         Node::Loop { .. } | Node::Map { .. } => Words::new(repeats(node)),
         Node::Let { into, value } => Words::new(format!("set {into}")).line(value.to_string()),
         Node::Parse { into, .. } => Words::new(format!("read the answer as {into}")),
@@ -108,6 +108,24 @@ pub(super) fn check(test: &Test, negated: bool) -> String {
     let mut line = Line::new(0, "");
     crate::print::test(test, negated, &mut line);
     line.end().trim().to_owned()
+}
+
+/// A condition. Those that the lowering makes are said as what they ask.
+fn question(when: &Expr) -> String {
+    let text = when.to_string();
+    if !is_plumbing(when) {
+        return format!("if {text}");
+    }
+    let known = [
+        (".pass == false", "if the verdict fails"),
+        (".outcome == 'scored'", "if there is a verdict"),
+        (".complaint == ''", "if the list could be read"),
+        ("_status == 'met'", "if the loop came to its end"),
+        ("_status == 'done'", "if the user is done"),
+        ("_status == 'gave_up'", "if the user gave up"),
+        ("length(_batch", "if there is any"),
+    ];
+    known.iter().find(|(part, _)| text.contains(part)).map_or_else(|| format!("if {text}"), |(_, words)| (*words).to_owned())
 }
 
 fn text_of(said: &Said) -> String {
