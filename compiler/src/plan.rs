@@ -25,7 +25,8 @@ pub(crate) fn check(program: &Program, dataset: &Dataset, world: &dyn Sources, f
     let (Some(limit), Some(span)) = (program.limits.calls, program.limits.origin.0) else { return };
     let Ok(bounds) = bounds(program, dataset, world) else { return };
     let Some(most) = bounds.calls.in_all.filter(|most| *most > limit) else { return };
-    let of_sample = bounds.calls.a_sample.map_or_else(String::new, |n| format!(", up to {} in one conversation", grouped(n)));
+    let of_sample =
+        bounds.calls.a_sample.map_or_else(String::new, |n| format!(", up to {} in one conversation", grouped(n)));
     let message = format!(
         "{} conversations can make {} calls{of_sample}, and `limits.calls` is {}: the run would stop there",
         grouped(bounds.conversations()),

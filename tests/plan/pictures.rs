@@ -65,8 +65,10 @@ fn pictures_of_hostile_programs_parse_and_nothing_overlaps() {
         let program = program(seed, 4 + (seed % 12) as usize);
         let picture = svg(&program, &SourceMap::default());
         let parts = parse(&picture);
-        let elements: Vec<&str> =
-            parts.iter().filter_map(|part| if let Part::Open(name, _) = part { Some(name.as_str()) } else { None }).collect();
+        let elements: Vec<&str> = parts
+            .iter()
+            .filter_map(|part| if let Part::Open(name, _) = part { Some(name.as_str()) } else { None })
+            .collect();
         let known = ["svg", "title", "style", "rect", "text", "path", "g", "a"];
         assert!(elements.iter().all(|name| known.contains(name)), "seed {seed}: {elements:?}");
         assert_apart(&boxes(&parts), &format!("seed {seed}"));
@@ -92,7 +94,8 @@ fn a_picture_says_what_the_task_does() {
     let text = std::fs::read_to_string(root().join("tasks/quickstart/task.yaml")).unwrap();
     let (program, sources) = compiled(&text);
     let parts = parse(&svg(&program, &sources));
-    let said: Vec<&str> = parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(text.trim()) } else { None }).collect();
+    let said: Vec<&str> =
+        parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(text.trim()) } else { None }).collect();
     for words in [
         "instruct assistant",
         "loop, at most 6 passes",
@@ -109,20 +112,31 @@ fn a_picture_says_what_the_task_does() {
     let links: Vec<&str> = parts.iter().filter_map(|part| part.attribute("href")).collect();
     let line = text.lines().position(|line| line.contains("simulate_user")).unwrap() + 1;
     assert!(links.contains(&format!("task.yaml#L{line}").as_str()), "{links:?}");
-    assert!(said.iter().any(|said| said.contains(&format!("task.yaml:{line}: - simulate_user:"))), "the line in the tip");
+    assert!(
+        said.iter().any(|said| said.contains(&format!("task.yaml:{line}: - simulate_user:"))),
+        "the line in the tip"
+    );
     assert_apart(&boxes(&parts), "quickstart");
 }
 
 /// Two hundred steps and fifty scorers are one picture, in which nothing overlaps.
 #[test]
 fn a_large_task_is_still_a_picture() {
-    let mut task = String::from("aigo: 1\nname: large\nmodels:\n  assistant: {scripted: [{say: Yes.}]}\n  judge: {scripted: [{verdict: {score: true}}]}\ndataset: {samples: [{plan: Pro}]}\nsolvers:\n");
+    let mut task = String::from(
+        "aigo: 1\nname: large\nmodels:\n  assistant: {scripted: [{say: Yes.}]}\n  judge: {scripted: [{verdict: {score: true}}]}\ndataset: {samples: [{plan: Pro}]}\nsolvers:\n",
+    );
     for n in 0..66 {
-        let _ = write!(task, "  - user: Question {n} & <more>?\n  - generate\n  - if: {{when: \"'{n}' in last.text\", then: [{{stop: {{reason: over}}}}]}}\n");
+        let _ = write!(
+            task,
+            "  - user: Question {n} & <more>?\n  - generate\n  - if: {{when: \"'{n}' in last.text\", then: [{{stop: {{reason: over}}}}]}}\n"
+        );
     }
     task.push_str("scorers:\n");
     for n in 0..50 {
-        let _ = writeln!(task, "  - {{name: s{n}, judge: {{rubric: It is \"{n}\" <times> & polite., scale: boolean, per: turn}}}}");
+        let _ = writeln!(
+            task,
+            "  - {{name: s{n}, judge: {{rubric: It is \"{n}\" <times> & polite., scale: boolean, per: turn}}}}"
+        );
     }
     let (program, sources) = compiled(&task);
     let parts = parse(&svg(&program, &sources));

@@ -17,15 +17,17 @@ fn the_json_of_a_program_is_the_whole_program() {
         let json = print::json(&program, &SourceMap::default());
         assert!(!json.chars().any(|c| c != '\n' && aigo_ir::text::is_dangerous(c)));
         let value: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let graphs =
-            ["solves", "scorers"].into_iter().flat_map(|key| value.get(key).and_then(Value::as_list).unwrap_or_default());
+        let graphs = ["solves", "scorers"]
+            .into_iter()
+            .flat_map(|key| value.get(key).and_then(Value::as_list).unwrap_or_default());
         let nodes = graphs.filter_map(|graph| graph.get("nodes").and_then(Value::as_list)).flatten();
         let (mut count, mut edges) = (0, 0);
         for node in nodes {
             count += 1;
             edges += node.get("edges").map_or(0, |edges| if let Value::Map(edges) = edges { edges.len() } else { 0 });
         }
-        let of_program = || program.graphs().flat_map(|graph| graph.nodes().map(move |(id, _)| graph.edges(id).count()));
+        let of_program =
+            || program.graphs().flat_map(|graph| graph.nodes().map(move |(id, _)| graph.edges(id).count()));
         assert_eq!((count, edges), (of_program().count(), of_program().sum()), "seed {seed}");
         let mut found = BTreeMap::new();
         leaves(&value, &mut found);

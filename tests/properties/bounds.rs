@@ -120,7 +120,14 @@ impl<'d> Straight<'d> {
         let into = self.builder.slot(format!("of_{role}").as_str(), Type::Reply);
         let (system, opening) = (self.dice.one_in(2).then(|| self.text()), self.dice.one_in(3).then(|| self.text()));
         let view = View::Chat { system, opening };
-        self.add(Node::Generate { role: role.clone(), view, schema: None, tools: false, timeout_s: None, into: into.clone() });
+        self.add(Node::Generate {
+            role: role.clone(),
+            view,
+            schema: None,
+            tools: false,
+            timeout_s: None,
+            into: into.clone(),
+        });
         self.add(Node::Append { author: role, audience: None, said: Said::Reply(into) });
     }
 
@@ -160,7 +167,8 @@ impl<'d> Straight<'d> {
     fn score(mut self, name: &str) -> aigo_ir::graph::Graph {
         let slot = |maker: &mut Self, name: &str, ty| maker.builder.slot(name, ty);
         let (item, reply) = (slot(&mut self, "t", Type::Int), slot(&mut self, "r", Type::Reply));
-        let (verdict, list) = (slot(&mut self, "v", Type::Verdict), slot(&mut self, "l", Type::List(Box::new(Type::Verdict))));
+        let (verdict, list) =
+            (slot(&mut self, "v", Type::Verdict), slot(&mut self, "l", Type::List(Box::new(Type::Verdict))));
         let nothing = Expr::literal(Value::map([("outcome", Value::str("void"))]));
         let turns = Expr::call(Function::JudgedTurns, Vec::new());
         let (give, into) = (verdict.clone(), list);
@@ -185,7 +193,14 @@ impl<'d> Straight<'d> {
     fn judge(&mut self, up_to: Option<Expr>, into: &std::sync::Arc<str>) {
         let sees_system = up_to.is_none() && self.dice.one_in(2);
         let view = View::Text { system: Some(self.text()), question: self.text(), up_to, window: None, sees_system };
-        self.add(Node::Generate { role: "judge".into(), view, schema: None, tools: false, timeout_s: None, into: into.clone() });
+        self.add(Node::Generate {
+            role: "judge".into(),
+            view,
+            schema: None,
+            tools: false,
+            timeout_s: None,
+            into: into.clone(),
+        });
     }
 }
 
@@ -264,7 +279,9 @@ fn bounds_of_tasks_are_exact() {
             );
             let compiled = aigo_compiler::compile("t.yaml", text.as_bytes(), &NoSources);
             let shown: Vec<&str> = compiled.diagnostics.iter().map(|found| found.message.as_str()).collect();
-            let Some((program, dataset)) = compiled.program else { panic!("steps {at}, scorer {n}: {shown:?}\n{text}") };
+            let Some((program, dataset)) = compiled.program else {
+                panic!("steps {at}, scorer {n}: {shown:?}\n{text}")
+            };
             assert_eq!(verify(&program), []);
             let mut samples = Samples::of(&program);
             for row in dataset.rows(&NoSources) {

@@ -130,7 +130,11 @@ pub(super) struct TooMany;
 
 /// The length of a text whose places are left out: not above what it is.
 fn length(template: &Template) -> u64 {
-    if template.source.contains('{') { 0 } else { (template.source.trim_end_matches('\n').len() as u64).div_ceil(TOKEN_BYTES) }
+    if template.source.contains('{') {
+        0
+    } else {
+        (template.source.trim_end_matches('\n').len() as u64).div_ceil(TOKEN_BYTES)
+    }
 }
 
 impl<'p> Brute<'p> {
@@ -300,7 +304,8 @@ impl Run<'_> {
             Said::Text(Expr { kind: Kind::Literal(Value::Str(text)), .. }) => (text.len() as u64).div_ceil(TOKEN_BYTES),
             Said::Text(_) => 0,
             Said::Reply(slot) => {
-                let (_, role, tools) = self.replies.iter().rev().find(|reply| reply.0 == **slot).expect("a reply").clone();
+                let (_, role, tools) =
+                    self.replies.iter().rev().find(|reply| reply.0 == **slot).expect("a reply").clone();
                 let length = self.brute.answers[role];
                 // A reply that only calls tools says nothing.
                 if tools && chooser.choose(2) == 1 {
@@ -332,7 +337,8 @@ impl Run<'_> {
         let spoken = |message: &&Message| message.audience.is_none();
         let tokens: u64 = match view {
             View::Chat { system, opening } => {
-                let seen = self.talk.0.iter().filter(|m| m.audience.as_deref().is_none_or(|audience| audience == &**name));
+                let seen =
+                    self.talk.0.iter().filter(|m| m.audience.as_deref().is_none_or(|audience| audience == &**name));
                 let history: u64 = seen.map(|message| message.length + MESSAGE_TOKENS).sum();
                 history + system.iter().chain(opening).map(extra).sum::<u64>()
             }

@@ -274,7 +274,8 @@ impl Bounder<'_> {
     fn graph(&self, graph: &Graph, scores: bool, samples: u64, values: &[u64]) -> OfGraph {
         let variables = self.facts.variables;
         let value = |variable: u16| values.get(usize::from(variable)).copied().unwrap_or(0);
-        let of_roles = (0_u16..).zip(&self.program.roles).map(|(at, role)| (role.name.clone(), value(variables.calls(at))));
+        let of_roles =
+            (0_u16..).zip(&self.program.roles).map(|(at, role)| (role.name.clone(), value(variables.calls(at))));
         OfGraph {
             scores,
             name: graph.name.clone(),
@@ -306,15 +307,23 @@ impl Bounder<'_> {
             let (player, price) = played(&role.player);
             let cost = price.and_then(|price| cost(&price, prompts.in_all?, answers.in_all?));
             if calls.in_all != Some(0) {
-                roles.push(OfRole { name: role.name.clone(), player, calls, prompts, answers, longest, cost_usd: cost });
+                roles.push(OfRole {
+                    name: role.name.clone(),
+                    player,
+                    calls,
+                    prompts,
+                    answers,
+                    longest,
+                    cost_usd: cost,
+                });
             }
         }
         let is_priced = |role: &&OfRole| role.cost_usd.is_some();
-        let pays = |role: &&OfRole| {
-            self.program.role(&role.name).is_some_and(|role| matches!(role.player, Player::Chat(_)))
-        };
+        let pays =
+            |role: &&OfRole| self.program.role(&role.name).is_some_and(|role| matches!(role.player, Player::Chat(_)));
         let priced: Vec<f64> = roles.iter().filter(is_priced).filter_map(|role| role.cost_usd).collect();
-        let unpriced = roles.iter().filter(pays).filter(|role| !is_priced(role)).map(|role| role.name.clone()).collect();
+        let unpriced =
+            roles.iter().filter(pays).filter(|role| !is_priced(role)).map(|role| role.name.clone()).collect();
         let cost_usd = (!priced.is_empty()).then(|| priced.iter().sum());
         let assumptions = show::assumptions(&roles, self.facts.guessed, self.of_calls);
         Bounds {

@@ -128,7 +128,8 @@ impl Affine {
         let value = |variable: u16| before.get(usize::from(variable)).copied().unwrap_or(0);
         let mut after = before.to_vec();
         for (variable, sum) in &self.0 {
-            let total = sum.iter().fold(0_u64, |total, &(from, factor)| total.saturating_add(times(factor, value(from))));
+            let total =
+                sum.iter().fold(0_u64, |total, &(from, factor)| total.saturating_add(times(factor, value(from))));
             if let Some(place) = after.get_mut(usize::from(*variable)) {
                 *place = total;
             }

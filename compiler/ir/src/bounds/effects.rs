@@ -74,7 +74,19 @@ impl<'f, 'p> Of<'f, 'p> {
     ) -> Self {
         let slots = facts.slots(graph, lists);
         let scoring = None;
-        Self { facts, graph, slots, lists, scoring, most, scores: true, exact: true, looked: false, of_calls: false, least_cap: MANY }
+        Self {
+            facts,
+            graph,
+            slots,
+            lists,
+            scoring,
+            most,
+            scores: true,
+            exact: true,
+            looked: false,
+            of_calls: false,
+            least_cap: MANY,
+        }
     }
 
     fn sized<T>(&mut self, f: impl FnOnce(&mut Sizes<'_>) -> T) -> T {
@@ -166,9 +178,10 @@ impl<'f, 'p> Of<'f, 'p> {
     fn reply(&self, author: &str, slot: &str, state: Talk) -> Vec<(Talk, Affine)> {
         let reply = self.slots.get(slot).and_then(|reply| reply.keys.get("text"));
         let length = tokens(reply.map_or(self.facts.long, |text| text.bytes));
-        let calls = self.graph.nodes().any(|(_, placed)| {
-            matches!(&placed.node, Node::Generate { tools: true, into, .. } if **into == *slot)
-        });
+        let calls = self
+            .graph
+            .nodes()
+            .any(|(_, placed)| matches!(&placed.node, Node::Generate { tools: true, into, .. } if **into == *slot));
         if !calls {
             return vec![self.say(author, state, length, 1)];
         }

@@ -107,16 +107,8 @@ impl<'p> Facts<'p> {
         let variables = Variables::new(program.roles.len());
         let answers: Vec<(u64, Longest)> = program.roles.iter().map(|role| longest(role, &fields)).collect();
         let long = answers.iter().map(|(tokens, _)| *tokens).max().unwrap_or(ANSWER_TOKENS).max(16).saturating_mul(3);
-        let mut facts = Self {
-            program,
-            variables,
-            answers,
-            tool_roles: Vec::new(),
-            offered: 0,
-            long,
-            guessed: false,
-            fields,
-        };
+        let mut facts =
+            Self { program, variables, answers, tool_roles: Vec::new(), offered: 0, long, guessed: false, fields };
         for tool in &program.tools {
             if let ToolAnswer::Role(role) = &tool.answer {
                 facts.tool_roles.extend(facts.role(role));
@@ -180,7 +172,8 @@ impl<'p> Facts<'p> {
         match node {
             Node::Generate { role, into, .. } => {
                 let bytes = self.role(role).map_or(self.long, |role| self.answer(role).saturating_mul(3));
-                let call = Size::map([("id", Size::text(20)), ("tool", Size::text(40)), ("arguments", Size::text(bytes))]);
+                let call =
+                    Size::map([("id", Size::text(20)), ("tool", Size::text(40)), ("arguments", Size::text(bytes))]);
                 let reply = [
                     ("text", Size::text(bytes)),
                     ("fault", Size::text(20)),
@@ -189,7 +182,8 @@ impl<'p> Facts<'p> {
                 vec![(into.clone(), Size::map(reply))]
             }
             Node::Parse { from, schema, into } => {
-                let text = slots.get(from).and_then(|reply| reply.keys.get("text")).map_or(self.long, |text| text.bytes);
+                let text =
+                    slots.get(from).and_then(|reply| reply.keys.get("text")).map_or(self.long, |text| text.bytes);
                 vec![(into.clone(), parsed(schema, text, slots))]
             }
             Node::Let { into, value } => vec![(into.clone(), sizes.expr(value, &[]))],

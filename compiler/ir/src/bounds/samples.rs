@@ -117,7 +117,8 @@ impl Samples {
                         add(Variables::PREFIXES, transcript);
                     }
                     add(Variables::TURNS, 1);
-                    talk = if matches!(talk, Talk::Before | Talk::Unanswered) { Talk::Unanswered } else { Talk::Pending };
+                    talk =
+                        if matches!(talk, Talk::Before | Talk::Unanswered) { Talk::Unanswered } else { Talk::Pending };
                 }
                 (MessageKind::Say, ASSISTANT) if matches!(talk, Talk::Unanswered | Talk::Pending) => {
                     add(Variables::JUDGED, 1);

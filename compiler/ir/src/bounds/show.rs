@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Bounds, CALLS_OF_A_REPLY, Count, Figure, LABEL_TOKENS, Longest, MESSAGE_TOKENS, OfGraph, OfRole, TOKEN_BYTES};
+use super::{
+    Bounds, CALLS_OF_A_REPLY, Count, Figure, LABEL_TOKENS, Longest, MESSAGE_TOKENS, OfGraph, OfRole, TOKEN_BYTES,
+};
 use crate::text::printable;
 use crate::value::Value;
 
@@ -12,13 +14,16 @@ pub(super) fn assumptions(roles: &[OfRole], guessed: bool, of_calls: bool) -> Ve
         format!(
             "{TOKEN_BYTES} bytes of text are a token; a message adds {MESSAGE_TOKENS}, in what judges read {LABEL_TOKENS} for its label"
         ),
-        "each prompt holds the whole history, texts and fields as long as the longest; nothing is read from a cache".to_owned(),
+        "each prompt holds the whole history, texts and fields as long as the longest; nothing is read from a cache"
+            .to_owned(),
         "each call is billed once: what a provider bills for an attempt that failed is not in it".to_owned(),
     ];
     for role in roles {
         let (name, n) = (&role.name, grouped(role.longest.0));
         match role.longest.1 {
-            Longest::Assumed => out.push(format!("`{name}` has no limit of tokens: {n} are taken for each of its answers")),
+            Longest::Assumed => {
+                out.push(format!("`{name}` has no limit of tokens: {n} are taken for each of its answers"))
+            }
             Longest::Limit => {}
             Longest::Rules => out.push(format!("`{name}` is scripted: {n} tokens are its longest answer")),
         }
@@ -27,7 +32,9 @@ pub(super) fn assumptions(roles: &[OfRole], guessed: bool, of_calls: bool) -> Ve
         out.push("a value that only the run knows is as long as the longest answer".to_owned());
     }
     if of_calls {
-        out.push(format!("a reply calls {CALLS_OF_A_REPLY} tools; nothing bounds how many it may, so calls of tools have no bound"));
+        out.push(format!(
+            "a reply calls {CALLS_OF_A_REPLY} tools; nothing bounds how many it may, so calls of tools have no bound"
+        ));
     }
     out
 }
@@ -121,13 +128,20 @@ impl Bounds {
         let mut rows = vec![row(["", "prompts", "answers", "cost", "played by"])];
         for role in &self.roles {
             let cost = role.cost_usd.map_or_else(|| "-".to_owned(), dollars);
-            rows.push(vec![name(&role.name), shown(role.prompts.in_all), shown(role.answers.in_all), cost, printable(&role.player)]);
+            rows.push(vec![
+                name(&role.name),
+                shown(role.prompts.in_all),
+                shown(role.answers.in_all),
+                cost,
+                printable(&role.player),
+            ]);
         }
         out.push_str(&table(&rows));
         if let Some(cost) = self.cost_usd {
             let _ = writeln!(out, "  {} at most{}", dollars(cost), self.but());
         } else if !self.unpriced.is_empty() {
-            let _ = writeln!(out, "  no model has a price: give each `price: {{input, output}}` in USD per million tokens");
+            let _ =
+                writeln!(out, "  no model has a price: give each `price: {{input, output}}` in USD per million tokens");
         }
         out.push_str("\nassumed for the estimate\n");
         for assumption in &self.assumptions {
@@ -151,7 +165,12 @@ impl Bounds {
                 grouped(graph.samples),
                 turns,
                 shown(graph.all),
-                graph.calls.iter().map(|(role, n)| format!("{} {}", shown(*n), name(role))).collect::<Vec<_>>().join(", "),
+                graph
+                    .calls
+                    .iter()
+                    .map(|(role, n)| format!("{} {}", shown(*n), name(role)))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             ]);
         }
         // The last column is words, to the left.

@@ -168,7 +168,12 @@ impl Sizes<'_> {
                 let key = key.constant().and_then(|key| key.as_str().map(str::to_owned));
                 self.part(&whole, key.as_deref())
             }
-            Kind::Not(_) | Kind::And(..) | Kind::Or(..) | Kind::Compare(..) | Kind::In(..) | Kind::Defined(_)
+            Kind::Not(_)
+            | Kind::And(..)
+            | Kind::Or(..)
+            | Kind::Compare(..)
+            | Kind::In(..)
+            | Kind::Defined(_)
             | Kind::Is(..) => Size::text(5),
             Kind::Minus(_) => Size::text(24),
             Kind::Arithmetic(Operator::Concat, a, b) => {
@@ -196,8 +201,14 @@ impl Sizes<'_> {
         };
         let value = |sizes: &mut Self| sizes.expr(first, local);
         match function {
-            Function::Lower | Function::Capitalize | Function::Title | Function::Trim | Function::Capture
-            | Function::Reverse | Function::Sort | Function::Text => value(self),
+            Function::Lower
+            | Function::Capitalize
+            | Function::Title
+            | Function::Trim
+            | Function::Capture
+            | Function::Reverse
+            | Function::Sort
+            | Function::Text => value(self),
             // Some letters become two.
             Function::Upper => Size::text(value(self).bytes.saturating_mul(2)),
             Function::Unique => {
@@ -227,7 +238,11 @@ impl Sizes<'_> {
             Function::Json => Size::text(value(self).bytes.saturating_add(2)),
             Function::ListOf if value(self).items.is_some() => value(self),
             Function::Length | Function::Words | Function::Abs | Function::Round | Function::Sum => Size::text(24),
-            Function::Contains | Function::StartsWith | Function::EndsWith | Function::Matches | Function::Any
+            Function::Contains
+            | Function::StartsWith
+            | Function::EndsWith
+            | Function::Matches
+            | Function::Any
             | Function::All => Size::text(5),
             _ => self.unknown(),
         }

@@ -227,7 +227,8 @@ impl<E: Effects> Walk<'_, E> {
         for (state, block) in &mut up_to_once {
             self.merge(block, *state, Affine::default());
         }
-        let mut left = Left { done: self.power(here(), if exactly { &once } else { &up_to_once }, n), ..Left::default() };
+        let mut left =
+            Left { done: self.power(here(), if exactly { &once } else { &up_to_once }, n), ..Left::default() };
         if n == 0 || bodies.values().all(|ways| ways.broke.is_empty() && ways.ends.is_empty()) {
             return left;
         }

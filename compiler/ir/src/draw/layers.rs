@@ -187,7 +187,12 @@ impl Grid {
             }
             // Wide layers are rare; two hundred ways between two layers are still few pairs.
             for (n, a) in edges.iter().enumerate().take(400) {
-                sum += edges.iter().skip(n + 1).take(400).filter(|b| (a.0 < b.0 && a.1 > b.1) || (a.0 > b.0 && a.1 < b.1)).count();
+                sum += edges
+                    .iter()
+                    .skip(n + 1)
+                    .take(400)
+                    .filter(|b| (a.0 < b.0 && a.1 > b.1) || (a.0 > b.0 && a.1 < b.1))
+                    .count();
             }
         }
         sum

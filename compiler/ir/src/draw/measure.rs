@@ -82,7 +82,9 @@ mod tests {
 
     #[test]
     fn no_line_is_wider_than_it_may_be() {
-        for text in ["a few words that go on and on", "Donaudampfschifffahrtsgesellschaftskapitän", "値値値値値値値値値", ""] {
+        for text in
+            ["a few words that go on and on", "Donaudampfschifffahrtsgesellschaftskapitän", "値値値値値値値値値", ""]
+        {
             for most in [40, 90, 300] {
                 let broken = lines(text, 12, most, 3);
                 assert!(broken.len() <= 3 && broken.iter().all(|line| width(line, 12) <= most), "{broken:?}");

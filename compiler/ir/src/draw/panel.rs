@@ -88,7 +88,8 @@ const DEEPEST: usize = 60;
 impl Maker<'_> {
     fn region(&self, region: usize, depth: usize) -> Panel {
         let own = self.inside.get(region).map_or(&[][..], Vec::as_slice);
-        let made: Vec<Made> = own.iter().filter_map(|at| Some(self.made(*at, self.steps.steps.get(*at)?, depth))).collect();
+        let made: Vec<Made> =
+            own.iter().filter_map(|at| Some(self.made(*at, self.steps.steps.get(*at)?, depth))).collect();
         let place = |step: usize| own.iter().position(|own| *own == step);
         let places: Vec<(usize, usize, &str)> = self
             .ways
@@ -99,7 +100,8 @@ impl Maker<'_> {
             .filter_map(|way| Some((place(way.from)?, place(way.to)?, way.label.as_str())))
             .collect();
         let sizes: Vec<(i64, i64)> = made.iter().map(|made| made.drawn.size).collect();
-        let edges: Vec<Edge<'_>> = places.iter().map(|(from, to, label)| Edge { from: *from, to: *to, label }).collect();
+        let edges: Vec<Edge<'_>> =
+            places.iter().map(|(from, to, label)| Edge { from: *from, to: *to, label }).collect();
         let layout = layers::layout(&sizes, &edges);
         let mut panel = Panel { size: layout.size, ..Panel::default() };
         for (made, corner) in made.into_iter().zip(&layout.corners) {
@@ -117,7 +119,8 @@ impl Maker<'_> {
 
     fn made(&self, at: usize, step: &Step, depth: usize) -> Made {
         let mut drawn = text(step);
-        let inner = if step.shape == Shape::Region && depth < DEEPEST { self.region(at, depth + 1) } else { Panel::default() };
+        let inner =
+            if step.shape == Shape::Region && depth < DEEPEST { self.region(at, depth + 1) } else { Panel::default() };
         if step.shape == Shape::Region {
             let height = header(&drawn) + inner.size.1 + PAD + 2;
             drawn.size = (drawn.size.0.max(inner.size.0 + 2 * PAD + 4), height);
@@ -161,7 +164,8 @@ fn text(step: &Step) -> Drawn {
     let of_title = title.iter().map(|line| width(line, TITLE + BOLD)).max().unwrap_or(0);
     let of_details = details.iter().map(|line| width(line, DETAIL)).max().unwrap_or(0);
     let wide = of_title.max(of_details);
-    let heights = i64::try_from(title.len()).unwrap_or(1) * TITLE_LINE + i64::try_from(details.len()).unwrap_or(0) * DETAIL_LINE;
+    let heights =
+        i64::try_from(title.len()).unwrap_or(1) * TITLE_LINE + i64::try_from(details.len()).unwrap_or(0) * DETAIL_LINE;
     let size = match step.shape {
         Shape::Pill => (width(&title.join(" "), DETAIL) + 28, heights + 8),
         Shape::Fork => (wide + 2 * PAD + 36, heights + 2 * PAD - 6),

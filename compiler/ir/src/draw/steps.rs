@@ -280,9 +280,15 @@ impl Maker<'_> {
                 Jump::Again if self.main(to) == within => return Some(Target::Nowhere),
                 Jump::Again => return Some(Target::Again),
                 // A break of the attempts goes where their `done` leads.
-                Jump::Break if self.graph.get(from).and_then(|placed| placed.region).is_some_and(|header| {
-                    self.main(header) == within
-                }) => return Some(Target::Nowhere),
+                Jump::Break
+                    if self
+                        .graph
+                        .get(from)
+                        .and_then(|placed| placed.region)
+                        .is_some_and(|header| self.main(header) == within) =>
+                {
+                    return Some(Target::Nowhere);
+                }
                 Jump::Break => return Some(Target::Break),
                 Jump::On => {}
             }
@@ -317,7 +323,8 @@ impl Maker<'_> {
             }
             let single = out.len() == 1;
             for (target, label) in out {
-                let is_forked = matches!(self.node(main), Some(Node::Branch { .. } | Node::Loop { .. } | Node::Map { .. }));
+                let is_forked =
+                    matches!(self.node(main), Some(Node::Branch { .. } | Node::Loop { .. } | Node::Map { .. }));
                 let label = if single && !is_forked { String::new() } else { label };
                 self.link(step, target, label);
             }

@@ -190,7 +190,10 @@ impl Painter<'_> {
         for row in rows {
             let mut x = MARGIN;
             for (colour, text) in row {
-                let _ = writeln!(self.out, "<rect class=\"r{colour}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" rx=\"3\"/>");
+                let _ = writeln!(
+                    self.out,
+                    "<rect class=\"r{colour}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" rx=\"3\"/>"
+                );
                 self.words("d", x + 18, y + 10, text);
                 x += width(text, DETAIL) + 34;
             }
@@ -230,7 +233,8 @@ impl Painter<'_> {
         let (x, y) = (drawn.at.0 + at.0, drawn.at.1 + at.1);
         let (wide, tall) = drawn.size;
         let place = place(drawn.origin, self.sources);
-        let tip = place.as_ref().map_or_else(|| drawn.whole.clone(), |place| format!("{}\n\n{}", drawn.whole, place.line));
+        let tip =
+            place.as_ref().map_or_else(|| drawn.whole.clone(), |place| format!("{}\n\n{}", drawn.whole, place.line));
         match &place {
             Some(place) => {
                 let _ = writeln!(self.out, "<a href=\"{}\">", xml(&place.href));
@@ -260,7 +264,10 @@ impl Painter<'_> {
             }
         }
         if let Some(colour) = drawn.role.as_ref().and_then(|role| self.colour(role)) {
-            let _ = writeln!(self.out, "<rect class=\"r{colour}\" x=\"{x}\" y=\"{y}\" width=\"6\" height=\"{tall}\" rx=\"3\"/>");
+            let _ = writeln!(
+                self.out,
+                "<rect class=\"r{colour}\" x=\"{x}\" y=\"{y}\" width=\"6\" height=\"{tall}\" rx=\"3\"/>"
+            );
         }
         self.text_of(drawn, x, y);
         self.out.push_str(if place.is_some() { "</a>\n" } else { "</g>\n" });

@@ -125,7 +125,10 @@ fn question(when: &Expr) -> String {
         ("_status == 'gave_up'", "if the user gave up"),
         ("length(_batch", "if there is any"),
     ];
-    known.iter().find(|(part, _)| text.contains(part)).map_or_else(|| format!("if {text}"), |(_, words)| (*words).to_owned())
+    known
+        .iter()
+        .find(|(part, _)| text.contains(part))
+        .map_or_else(|| format!("if {text}"), |(_, words)| (*words).to_owned())
 }
 
 fn text_of(said: &Said) -> String {

@@ -81,7 +81,8 @@ fn word_of(statement: &Statement) -> &str {
 
 /// Puts a statement where it belongs: into the list of its kind, or under its own word.
 fn put(pairs: &mut Vec<(String, Value)>, word: &str, value: Value) {
-    let list = if word == SET { Some(SET) } else { LISTS.iter().find(|(known, _)| *known == word).map(|(_, list)| *list) };
+    let list =
+        if word == SET { Some(SET) } else { LISTS.iter().find(|(known, _)| *known == word).map(|(_, list)| *list) };
     let Some(list) = list else {
         pairs.push((word.to_owned(), value));
         return;

@@ -102,7 +102,12 @@ impl Plan<'_> {
     fn text(&self) -> String {
         let mut out = self.bounds.text();
         let _ = writeln!(out, "\nrun");
-        let _ = writeln!(out, "  {} calls in flight at most; the log goes below {}", self.driving.jobs, self.driving.runs.display());
+        let _ = writeln!(
+            out,
+            "  {} calls in flight at most; the log goes below {}",
+            self.driving.jobs,
+            self.driving.runs.display()
+        );
         for limit in self.limits() {
             let says = match limit.stops {
                 Some(true) => "the worst case passes it: the run would stop there, and can be resumed",
@@ -115,7 +120,8 @@ impl Plan<'_> {
             out.push_str("  limits.sample: samples may end before these bounds\n");
         }
         for name in &self.missing {
-            let _ = writeln!(out, "  {} is not set, in the environment or in `.env`: the run needs it", printable(name));
+            let _ =
+                writeln!(out, "  {} is not set, in the environment or in `.env`: the run needs it", printable(name));
         }
         out.push_str("  nobody was asked, and nothing was written\n");
         out
