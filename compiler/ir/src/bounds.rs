@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use affine::{Affine, MANY};
-use effects::{Most, Of, Scoring};
+use effects::{Known, Most, Of, Scoring};
 use facts::{Facts, Variables};
 use walk::{End, Talk};
 
@@ -104,7 +104,9 @@ pub struct OfRole {
     pub answers: Figure,
     /// Its longest answer in tokens, and where that comes from.
     pub longest: (u64, Longest),
-    /// What it costs at most in all, in USD; none without a price.
+    /// What its model costs, where that is said.
+    pub price: Option<Price>,
+    /// What it costs at most in all, in USD; none without a price or a bound.
     pub cost_usd: Option<f64>,
 }
 
@@ -183,18 +185,19 @@ fn greatest(most: &mut Vec<u64>, more: &[u64]) {
 impl Bounder<'_> {
     /// The variables at the end: summed over the samples of a kind, and of one of them the greatest.
     fn kind(&mut self, graph: &Graph, talk: Talk, kind: &samples::Kind) -> (Vec<u64>, Vec<u64>) {
-        let nothing = [];
-        let (ends, of) = walk::walk(graph, Of::solve(&mut self.facts, graph, &kind.lists, &nothing), talk);
+        let known = Known::of(&mut self.facts, graph, &kind.lists);
+        let (ends, of) = walk::walk(graph, Of::solve(&mut self.facts, graph, &kind.lists, known, &[]), talk);
         self.of_calls |= of.of_calls;
+        let known = of.known;
         let plain = either(&ends).apply(&kind.most);
         let value = |variable: u16| plain.get(usize::from(variable)).copied().unwrap_or(0);
         let most = Most { judged: value(Variables::JUDGED), turns: value(Variables::TURNS) };
         greatest(&mut self.ends, &plain);
         self.solve(graph, kind.count, &plain);
         let (scored, scoring) = self.scorers(&kind.lists, most);
-        let (ends, of) = walk::walk(graph, Of::solve(&mut self.facts, graph, &kind.lists, &scoring), talk);
+        let (ends, of) = walk::walk(graph, Of::solve(&mut self.facts, graph, &kind.lists, known, &scoring), talk);
         self.exact &= of.exact;
-        let scored = ends.get(&End::Scored).map(|map| map.then(&scored));
+        let scored = ends.get(&End::Scored).map(|map| map.clone().then(&scored));
         let whole = match (scored, ends.get(&End::Unscored)) {
             (Some(scored), Some(unscored)) => scored.either(unscored),
             (scored, unscored) => scored.or_else(|| unscored.cloned()).unwrap_or_default(),
@@ -246,7 +249,8 @@ impl Bounder<'_> {
         if let Some(known) = self.scored.get(&at) {
             return known.clone();
         }
-        let (ends, of) = walk::walk(graph, Of::score(&mut self.facts, graph, lists, most), Talk::Before);
+        let known = Known::of(&mut self.facts, graph, lists);
+        let (ends, of) = walk::walk(graph, Of::score(&mut self.facts, graph, lists, known, most), Talk::Before);
         let scored = Scored { map: either(&ends), exact: of.exact, looked: of.looked, least_cap: of.least_cap };
         let reads_lists = !lists.is_empty();
         if !scored.looked && !reads_lists {
@@ -305,7 +309,7 @@ impl Bounder<'_> {
             let answers = Figure { a_sample: times(calls.a_sample), in_all: times(calls.in_all) };
             let prompts = figure(variables.prompts(at));
             let (player, price) = played(&role.player);
-            let cost = price.and_then(|price| cost(&price, prompts.in_all?, answers.in_all?));
+            let cost_usd = price.and_then(|price| cost(&price, prompts.in_all?, answers.in_all?));
             if calls.in_all != Some(0) {
                 roles.push(OfRole {
                     name: role.name.clone(),
@@ -314,17 +318,17 @@ impl Bounder<'_> {
                     prompts,
                     answers,
                     longest,
-                    cost_usd: cost,
+                    price,
+                    cost_usd,
                 });
             }
         }
-        let is_priced = |role: &&OfRole| role.cost_usd.is_some();
-        let pays =
+        let is_model =
             |role: &&OfRole| self.program.role(&role.name).is_some_and(|role| matches!(role.player, Player::Chat(_)));
-        let priced: Vec<f64> = roles.iter().filter(is_priced).filter_map(|role| role.cost_usd).collect();
         let unpriced =
-            roles.iter().filter(pays).filter(|role| !is_priced(role)).map(|role| role.name.clone()).collect();
-        let cost_usd = (!priced.is_empty()).then(|| priced.iter().sum());
+            roles.iter().filter(is_model).filter(|role| role.price.is_none()).map(|role| role.name.clone()).collect();
+        let mut priced = roles.iter().filter(|role| role.price.is_some()).map(|role| role.cost_usd).peekable();
+        let cost_usd = priced.peek().is_some().then(|| priced.sum::<Option<f64>>()).flatten();
         let assumptions = show::assumptions(&roles, self.facts.guessed, self.of_calls);
         Bounds {
             name: self.program.name.clone(),

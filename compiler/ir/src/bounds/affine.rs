@@ -85,13 +85,10 @@ impl Affine {
 
     /// This, then the next: the product of the matrices.
     #[must_use]
-    pub(super) fn then(&self, next: &Self) -> Self {
-        if next.0.is_empty() {
-            return self.clone();
-        }
-        let mut out = self.clone();
+    pub(super) fn then(mut self, next: &Self) -> Self {
+        let mut rows = Vec::with_capacity(next.0.len());
         for (variable, sum) in &next.0 {
-            let mut new = Sum::new();
+            let mut new = Sum::with_capacity(sum.len() + 1);
             for &(from, factor) in sum {
                 match self.0.binary_search_by_key(&from, |row| row.0) {
                     Ok(at) => {
@@ -102,9 +99,10 @@ impl Affine {
                     Err(_) => put(&mut new, from, factor),
                 }
             }
-            out.set(*variable, new);
+            rows.push((*variable, new));
         }
-        out
+        rows.into_iter().for_each(|(variable, sum)| self.set(variable, sum));
+        self
     }
 
     /// The greater coefficient in each place: not below either map, of variables that are not negative.

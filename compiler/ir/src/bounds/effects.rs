@@ -33,11 +33,24 @@ pub(super) struct Most {
     pub(super) turns: u64,
 }
 
+/// What is known of a graph's texts, whatever else is asked of it.
+pub(super) struct Known {
+    slots: BTreeMap<Arc<str>, Size>,
+    /// The lengths of its templates that have been looked at, in tokens.
+    rendered: BTreeMap<Arc<str>, u64>,
+}
+
+impl Known {
+    pub(super) fn of(facts: &mut Facts<'_>, graph: &Graph, lists: &BTreeMap<Arc<str>, Size>) -> Self {
+        Self { slots: facts.slots(graph, lists), rendered: BTreeMap::new() }
+    }
+}
+
 /// The effects of the nodes of one graph.
 pub(super) struct Of<'f, 'p> {
     facts: &'f mut Facts<'p>,
     graph: &'f Graph,
-    slots: BTreeMap<Arc<str>, Size>,
+    pub(super) known: Known,
     lists: &'f BTreeMap<Arc<str>, Size>,
     /// Of a solve graph: what the scorers add, by role, then for all.
     scoring: Option<&'f [Scoring]>,
@@ -59,9 +72,10 @@ impl<'f, 'p> Of<'f, 'p> {
         facts: &'f mut Facts<'p>,
         graph: &'f Graph,
         lists: &'f BTreeMap<Arc<str>, Size>,
+        known: Known,
         scoring: &'f [Scoring],
     ) -> Self {
-        let mut of = Self::score(facts, graph, lists, Most::default());
+        let mut of = Self::score(facts, graph, lists, known, Most::default());
         (of.scoring, of.scores) = (Some(scoring), false);
         of
     }
@@ -70,14 +84,14 @@ impl<'f, 'p> Of<'f, 'p> {
         facts: &'f mut Facts<'p>,
         graph: &'f Graph,
         lists: &'f BTreeMap<Arc<str>, Size>,
+        known: Known,
         most: Most,
     ) -> Self {
-        let slots = facts.slots(graph, lists);
         let scoring = None;
         Self {
             facts,
             graph,
-            slots,
+            known,
             lists,
             scoring,
             most,
@@ -90,7 +104,7 @@ impl<'f, 'p> Of<'f, 'p> {
     }
 
     fn sized<T>(&mut self, f: impl FnOnce(&mut Sizes<'_>) -> T) -> T {
-        let known = vec![&self.slots, self.lists, &self.facts.fields];
+        let known = vec![&self.known.slots, self.lists, &self.facts.fields];
         let mut sizes = Sizes { known, long: self.facts.long, guessed: false };
         let found = f(&mut sizes);
         let guessed = sizes.guessed;
@@ -99,7 +113,12 @@ impl<'f, 'p> Of<'f, 'p> {
     }
 
     fn rendered(&mut self, template: &Template) -> u64 {
-        tokens(self.sized(|sizes| sizes.template(template)))
+        if let Some(known) = self.known.rendered.get(&template.source) {
+            return *known;
+        }
+        let length = tokens(self.sized(|sizes| sizes.template(template)));
+        self.known.rendered.insert(template.source.clone(), length);
+        length
     }
 
     /// Counts a call; in a role of none, of all together.
@@ -176,7 +195,7 @@ impl<'f, 'p> Of<'f, 'p> {
 
     /// A reply: its text, and its tool calls, which are within its length.
     fn reply(&self, author: &str, slot: &str, state: Talk) -> Vec<(Talk, Affine)> {
-        let reply = self.slots.get(slot).and_then(|reply| reply.keys.get("text"));
+        let reply = self.known.slots.get(slot).and_then(|reply| reply.keys.get("text"));
         let length = tokens(reply.map_or(self.facts.long, |text| text.bytes));
         let calls = self
             .graph
@@ -207,7 +226,7 @@ impl<'f, 'p> Of<'f, 'p> {
                 let one = [USER, ASSISTANT].map(|author| self.say(author, *state, length, 1));
                 let system = (*state, self.instruct(ASSISTANT, length));
                 for (after, map) in one.into_iter().chain([system]) {
-                    let map = before.then(&map);
+                    let map = before.clone().then(&map);
                     let merged = next.get(&after).map_or_else(|| map.clone(), |known| known.either(&map));
                     next.insert(after, merged);
                 }

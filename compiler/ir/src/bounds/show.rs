@@ -127,7 +127,11 @@ impl Bounds {
         out.push_str("\ntokens and money, an estimate of the worst case in all\n");
         let mut rows = vec![row(["", "prompts", "answers", "cost", "played by"])];
         for role in &self.roles {
-            let cost = role.cost_usd.map_or_else(|| "-".to_owned(), dollars);
+            let cost = match (role.price, role.cost_usd) {
+                (None, _) => "-".to_owned(),
+                (_, None) => "no bound".to_owned(),
+                (_, Some(cost)) => dollars(cost),
+            };
             rows.push(vec![
                 name(&role.name),
                 shown(role.prompts.in_all),
@@ -139,6 +143,8 @@ impl Bounds {
         out.push_str(&table(&rows));
         if let Some(cost) = self.cost_usd {
             let _ = writeln!(out, "  {} at most{}", dollars(cost), self.but());
+        } else if self.roles.iter().any(|role| role.price.is_some()) {
+            out.push_str("  the cost has no bound\n");
         } else if !self.unpriced.is_empty() {
             let _ =
                 writeln!(out, "  no model has a price: give each `price: {{input, output}}` in USD per million tokens");

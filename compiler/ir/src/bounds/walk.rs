@@ -4,6 +4,7 @@
 //! early or ends the graph is kept apart until it is known how many passes went before.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::affine::{Affine, MANY};
 use crate::graph::{Graph, NodeId};
@@ -90,7 +91,7 @@ pub(super) struct Walk<'w, E> {
     graph: &'w Graph,
     pub(super) effects: E,
     /// The nodes of each region, each after what leads to it.
-    regions: BTreeMap<Option<NodeId>, Vec<NodeId>>,
+    regions: BTreeMap<Option<NodeId>, Arc<Vec<NodeId>>>,
     known: BTreeMap<(NodeId, Talk), Left>,
 }
 
@@ -102,6 +103,7 @@ pub(super) fn walk<E: Effects>(graph: &Graph, effects: E, start: Talk) -> (BTree
             regions.entry(placed.region).or_default().push(id);
         }
     }
+    let regions = regions.into_iter().map(|(header, nodes)| (header, Arc::new(nodes))).collect();
     let mut walk = Walk { graph, effects, regions, known: BTreeMap::new() };
     let ways = match graph.entry() {
         Some(entry) => walk.region(None, entry, start),
@@ -121,11 +123,11 @@ impl<E: Effects> Walk<'_, E> {
 
     /// Goes through the nodes of a region once.
     fn region(&mut self, header: Option<NodeId>, entry: NodeId, start: Talk) -> Ways {
-        let order = self.regions.get(&header).cloned().unwrap_or_default();
+        let order = Arc::clone(self.regions.entry(header).or_default());
         let mut inbox: BTreeMap<NodeId, Block> = BTreeMap::new();
         inbox.entry(entry).or_default().insert(start, Affine::default());
         let mut ways = Ways::default();
-        for id in order {
+        for &id in order.iter() {
             let (Some(held), Some(placed)) = (inbox.remove(&id), self.graph.get(id)) else { continue };
             for (state, before) in held {
                 match &placed.node {
@@ -136,31 +138,48 @@ impl<E: Effects> Walk<'_, E> {
                     node if node.is_header() => {
                         let left = self.left(id, state);
                         for (end, map) in &left.ends {
-                            self.merge(&mut ways.ends, *end, before.then(map));
+                            self.merge(&mut ways.ends, *end, before.clone().then(map));
                         }
                         for (after, map) in &left.done {
-                            self.hand_on((id, Port::Done), *after, &before.then(map), &mut inbox, &mut ways);
+                            self.hand_on((id, Port::Done), *after, before.clone().then(map), &mut inbox, &mut ways);
                         }
                     }
-                    node => {
-                        for (after, map) in self.effects.effect(node, state) {
-                            let map = before.then(&map);
-                            for port in node.ports() {
-                                self.hand_on((id, *port), after, &map, &mut inbox, &mut ways);
-                            }
-                        }
-                    }
+                    node => self.pass(id, node, (state, before), &mut inbox, &mut ways),
                 }
             }
         }
         ways
     }
 
+    /// Goes through a node that heads no region. The map goes on as it is where there is one way only, as mostly.
+    fn pass(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        (state, before): (Talk, Affine),
+        inbox: &mut BTreeMap<NodeId, Block>,
+        ways: &mut Ways,
+    ) {
+        let effects = self.effects.effect(node, state);
+        let mut held = Some(before);
+        let mut left = effects.len();
+        for (after, map) in effects {
+            left -= 1;
+            let Some(before) = (if left == 0 { held.take() } else { held.clone() }) else { return };
+            let map = before.then(&map);
+            let Some((last, others)) = node.ports().split_last() else { return };
+            for port in others {
+                self.hand_on((id, *port), after, map.clone(), inbox, ways);
+            }
+            self.hand_on((id, *last), after, map, inbox, ways);
+        }
+    }
+
     fn hand_on(
         &mut self,
         (from, port): (NodeId, Port),
         state: Talk,
-        map: &Affine,
+        map: Affine,
         inbox: &mut BTreeMap<NodeId, Block>,
         ways: &mut Ways,
     ) {
@@ -170,14 +189,11 @@ impl<E: Effects> Walk<'_, E> {
             Jump::Again => &mut ways.again,
             Jump::Break => &mut ways.broke,
         };
-        let mut taken = std::mem::take(block);
-        self.merge(&mut taken, state, map.clone());
-        let block = match jump {
-            Jump::On => inbox.entry(to).or_default(),
-            Jump::Again => &mut ways.again,
-            Jump::Break => &mut ways.broke,
+        let merged = match block.remove(&state) {
+            Some(known) => self.effects.meet(&known, &map),
+            None => map,
         };
-        *block = taken;
+        block.insert(state, merged);
     }
 
     /// What a loop or map comes to, from one state.
@@ -237,10 +253,10 @@ impl<E: Effects> Walk<'_, E> {
         for (state, map) in &before {
             let Some(ways) = bodies.get(state) else { continue };
             for (after, broke) in &ways.broke {
-                self.merge(&mut left.done, *after, map.then(broke));
+                self.merge(&mut left.done, *after, map.clone().then(broke));
             }
             for (end, ended) in &ways.ends {
-                self.merge(&mut left.ends, *end, map.then(ended));
+                self.merge(&mut left.ends, *end, map.clone().then(ended));
             }
         }
         left
@@ -266,7 +282,7 @@ impl<E: Effects> Walk<'_, E> {
         let mut out = Block::new();
         for (state, before) in block {
             for (after, map) in passes.get(state).into_iter().flatten() {
-                self.merge(&mut out, *after, before.then(map));
+                self.merge(&mut out, *after, before.clone().then(map));
             }
         }
         out
@@ -281,11 +297,11 @@ impl<E: Effects> Walk<'_, E> {
         left.done.insert(start, all.clone());
         for (after, broke) in &ways.broke {
             self.effects.left_early(broke);
-            self.merge(&mut left.done, *after, all.then(broke));
+            self.merge(&mut left.done, *after, all.clone().then(broke));
         }
         for (end, ended) in &ways.ends {
             self.effects.left_early(ended);
-            self.merge(&mut left.ends, *end, all.then(ended));
+            self.merge(&mut left.ends, *end, all.clone().then(ended));
         }
         left
     }

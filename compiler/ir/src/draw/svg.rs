@@ -122,7 +122,7 @@ impl Painter<'_> {
             y += tallest + APART;
         }
         let name = lines(&self.program.name, 21, 900, 1).join(" ");
-        widest = widest.max(width(&name, 21)).max(360);
+        widest = widest.max(width(&name, 21)).max(720);
         let (wide, tall) = (widest + 2 * MARGIN, y - APART + MARGIN);
         self.open(wide, tall, &name);
         self.legend(&legend_rows);
@@ -148,7 +148,8 @@ impl Painter<'_> {
         let _ = writeln!(self.out, "<title>{}</title>\n<style>{STYLE}</style>", xml(name));
         let _ = writeln!(self.out, "<rect class=\"page\" width=\"{wide}\" height=\"{tall}\"/>");
         self.words("h1", MARGIN, MARGIN + 18, name);
-        self.words("sub", MARGIN, MARGIN + 40, &epochs);
+        let legend = "dashed boxes are gone through several times; a box leads to its line of the task";
+        self.words("sub", MARGIN, MARGIN + 40, &format!("{epochs}; {legend}"));
     }
 
     fn words(&mut self, class: &str, x: i64, y: i64, text: &str) {
