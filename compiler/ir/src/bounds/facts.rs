@@ -138,7 +138,7 @@ impl<'p> Facts<'p> {
         for round in 0..6 {
             let mut changed = Vec::new();
             for (_, placed) in graph.nodes() {
-                for (slot, size) in self.assigned(&placed.node, &slots, lists) {
+                for (slot, size) in self.assigned(&placed.node, &slots, lists, round > 0) {
                     let merged = slots.get(&slot).map_or_else(|| size.clone(), |known| known.or(&size));
                     if slots.get(&slot) != Some(&merged) {
                         slots.insert(slot.clone(), merged);
@@ -165,11 +165,11 @@ impl<'p> Facts<'p> {
         node: &Node,
         slots: &BTreeMap<Arc<str>, Size>,
         lists: &BTreeMap<Arc<str>, Size>,
+        settled: bool,
     ) -> Vec<(Arc<str>, Size)> {
-        // Names that are bound later in the text are not known yet, and are no guess: the next round has them.
         let known = vec![slots, lists, &self.fields];
         let mut sizes = Sizes { known, long: self.long, guessed: false };
-        match node {
+        let assigned = match node {
             Node::Generate { role, into, .. } => {
                 let bytes = self.role(role).map_or(self.long, |role| self.answer(role).saturating_mul(3));
                 let call =
@@ -203,7 +203,11 @@ impl<'p> Facts<'p> {
                 vec![(item.clone(), item_of(&list, self.long)), (into.clone(), Size::list(items, given))]
             }
             Node::Append { .. } | Node::Branch { .. } | Node::Score { .. } | Node::Exit { .. } => Vec::new(),
-        }
+        };
+        // Names that are bound later in the text are not known in the first round, and are no guess.
+        let guessed = sizes.guessed;
+        self.guessed |= guessed && settled;
+        assigned
     }
 }
 
