@@ -1,5 +1,7 @@
 //! What `spec/plan.md` shows is what `aigo compile` and `aigo run --dry-run` print.
 
+use aigo_ir::bounds as b;
+
 use super::page::Page;
 use crate::harness;
 
@@ -50,7 +52,6 @@ fn the_keys_of_the_object_are_in_the_table() {
 #[test]
 fn the_figures_that_are_assumed_are_those_of_the_code() {
     let page = Page::of("spec/plan.md");
-    use aigo_ir::bounds as b;
     let figures = [
         ("bytes of a token", b::TOKEN_BYTES),
         ("tokens of a message beside its text", b::MESSAGE_TOKENS),

@@ -28,7 +28,7 @@ fn the_json_of_a_program_is_the_whole_program() {
         }
         let of_program =
             || program.graphs().flat_map(|graph| graph.nodes().map(move |(id, _)| graph.edges(id).count()));
-        assert_eq!((count, edges), (of_program().count(), of_program().sum()), "seed {seed}");
+        assert_eq!((count, edges), (of_program().count(), of_program().sum::<usize>()), "seed {seed}");
         let mut found = BTreeMap::new();
         leaves(&value, &mut found);
         let mut wanted = BTreeMap::new();

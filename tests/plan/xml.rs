@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) enum Part {
     Open(String, Vec<(String, String)>),
-    Close(String),
+    Close,
     Text(String),
 }
 
@@ -54,7 +54,7 @@ pub(super) fn parse(text: &str) -> Vec<Part> {
         rest = &rest[end + 1..];
         if let Some(name) = tag.strip_prefix('/') {
             assert_eq!(open.pop().as_deref(), Some(name), "elements close in order");
-            parts.push(Part::Close(name.to_owned()));
+            parts.push(Part::Close);
             continue;
         }
         let (tag, alone) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &str) -> Vec<Part> {
         }
         parts.push(Part::Open(name.to_owned(), found));
         if alone {
-            parts.push(Part::Close(name.to_owned()));
+            parts.push(Part::Close);
         } else {
             open.push(name.to_owned());
         }

@@ -232,7 +232,7 @@ fn straight(seed: u64) -> Program {
 
 #[test]
 fn tokens_are_exact_where_nothing_branches() {
-    let (mut checked, mut longest, mut scored) = (0, 0, 0);
+    let (mut checked, mut longest, mut scored) = (0, 0_u64, 0);
     for seed in 0..4_000 {
         let program = straight(seed);
         let bounds = bounded(&program, 0);

@@ -117,11 +117,11 @@ impl Maker<'_> {
             .collect();
         let by_path: BTreeMap<&str, NodeId> = asks.iter().map(|(id, path)| (&**path, *id)).collect();
         for (id, placed) in self.graph.nodes() {
-            // A part of a step has the step's path before its own name.
+            // A part of a step has the step's path before its own name, and comes after it.
             let mut end = placed.path.rfind('/');
             while let Some(at) = end {
                 let head = placed.path.get(..at).unwrap_or_default();
-                if let Some(main) = by_path.get(head).filter(|main| **main != id) {
+                if let Some(main) = by_path.get(head).filter(|main| **main < id) {
                     self.owner.insert(id, *main);
                 }
                 end = head.rfind('/');
@@ -248,9 +248,6 @@ impl Maker<'_> {
         let mut ends: Vec<String> = Vec::new();
         for (own, node) in &owned {
             match node {
-                Node::Append { said: crate::node::Said::Template(text), .. } => {
-                    words = words.line(format!("opens with: {}", text.source));
-                }
                 Node::Check { test, negated, .. } => {
                     words = words.line(format!("expected: {}", words::check(test, *negated)));
                 }
