@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::words::{self, Words};
 use crate::expr::Kind;
 use crate::graph::{Graph, NodeId};
-use crate::node::{Jump, Node, Port};
+use crate::node::{Bound, Jump, Node, Port};
 use crate::schema::Schema;
 use crate::span::Origin;
 
@@ -79,6 +79,13 @@ struct Maker<'g> {
     ends: BTreeMap<NodeId, usize>,
     pills: BTreeMap<(Option<usize>, &'static str), usize>,
     out: Steps,
+}
+
+/// Adds a text that is not there yet.
+fn add(texts: &mut Vec<String>, text: String) {
+    if !texts.contains(&text) {
+        texts.push(text);
+    }
 }
 
 /// The steps of a graph.
@@ -246,26 +253,23 @@ impl Maker<'_> {
         let parts = self.parts.get(&id).into_iter().flatten().filter(|own| **own != id);
         let owned: Vec<(NodeId, &Node)> = parts.filter_map(|own| Some((*own, self.node(*own)?))).collect();
         let mut ends: Vec<String> = Vec::new();
-        for (own, node) in &owned {
+        for (_, node) in &owned {
             match node {
                 Node::Check { test, negated, .. } => {
                     words = words.line(format!("expected: {}", words::check(test, *negated)));
                 }
-                Node::Exit { ending } => ends.push(words::ending(*ending)),
-                Node::Loop { bound: crate::node::Bound::Times(n), .. } if self.graph.edges(*own).count() == 2 => {
-                    let asks_tools = owned.iter().any(|(_, node)| matches!(node, Node::Tool { .. }));
-                    words = words.line(if asks_tools {
+                Node::Exit { ending } => add(&mut ends, words::ending(*ending)),
+                Node::Loop { bound: Bound::Times(n), .. } => {
+                    let has_tools = owned.iter().any(|(_, node)| matches!(node, Node::Tool { .. }));
+                    words = words.line(if has_tools {
                         format!("answers tool calls, at most {n} rounds")
-                    } else if *n > 1 {
-                        "an answer that cannot be used is asked for again".to_owned()
                     } else {
-                        String::new()
+                        "an answer that cannot be used is asked for again".to_owned()
                     });
                 }
                 _ => {}
             }
         }
-        ends.dedup();
         if ends.is_empty() { words } else { words.line(format!("may end it: {}", ends.join(", "))) }
     }
 
@@ -389,13 +393,12 @@ impl Maker<'_> {
                 continue;
             }
             if let Some(Node::Exit { ending }) = self.node(at) {
-                endings.push(words::ending(*ending));
+                add(&mut endings, words::ending(*ending));
             }
             let mut next: Vec<NodeId> = self.graph.edges(at).map(|(.., to)| to).collect();
             next.reverse();
             open.extend(next);
         }
-        endings.dedup();
         if self.scores {
             return None;
         }
