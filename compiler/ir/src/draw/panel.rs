@@ -1,5 +1,7 @@
 //! The picture of one graph: where each step stands, its text broken into lines, the ways between.
 
+use std::collections::BTreeMap;
+
 use super::layers::{self, Edge, LABEL};
 use super::measure::{lines, width};
 use super::steps::{Shape, Step, Steps};
@@ -90,7 +92,8 @@ impl Maker<'_> {
         let own = self.inside.get(region).map_or(&[][..], Vec::as_slice);
         let made: Vec<Made> =
             own.iter().filter_map(|at| Some(self.made(*at, self.steps.steps.get(*at)?, depth))).collect();
-        let place = |step: usize| own.iter().position(|own| *own == step);
+        let numbers: BTreeMap<usize, usize> = own.iter().enumerate().map(|(at, step)| (*step, at)).collect();
+        let place = |step: usize| numbers.get(&step).copied();
         let places: Vec<(usize, usize, &str)> = self
             .ways
             .get(region)

@@ -369,7 +369,9 @@ impl Maker<'_> {
             Target::Nowhere => return,
         };
         let way = Way { from, to, label };
-        if from != to && !self.out.ways.contains(&way) {
+        // The ways of a step are made one after the other.
+        let mut own = self.out.ways.iter().rev().take_while(|known| known.from == from);
+        if from != to && !own.any(|known| *known == way) {
             self.out.ways.push(way);
         }
     }
@@ -386,6 +388,12 @@ impl Maker<'_> {
 
     /// The pill of the ends that are reached from a node.
     fn end(&mut self, id: NodeId, region: Option<usize>) -> Option<usize> {
+        if self.scores {
+            return None;
+        }
+        if let Some(known) = self.ends.get(&id) {
+            return Some(*known);
+        }
         let mut open = vec![id];
         let (mut seen, mut endings) = (BTreeSet::new(), Vec::new());
         while let Some(at) = open.pop() {
@@ -398,12 +406,6 @@ impl Maker<'_> {
             let mut next: Vec<NodeId> = self.graph.edges(at).map(|(.., to)| to).collect();
             next.reverse();
             open.extend(next);
-        }
-        if self.scores {
-            return None;
-        }
-        if let Some(known) = self.ends.get(&id) {
-            return Some(*known);
         }
         let words = Words::new(format!("end: {}", endings.join(" or ")));
         let origin = self.graph.get(id).map(|placed| placed.origin).unwrap_or_default();
