@@ -126,9 +126,9 @@ fn a_large_task_is_still_a_picture() {
         "aigo: 1\nname: large\nmodels:\n  assistant: {scripted: [{say: Yes.}]}\n  judge: {scripted: [{verdict: {score: true}}]}\ndataset: {samples: [{plan: Pro}]}\nsolvers:\n",
     );
     for n in 0..66 {
-        let _ = write!(
+        let _ = writeln!(
             task,
-            "  - user: Question {n} & <more>?\n  - generate\n  - if: {{when: \"'{n}' in last.text\", then: [{{stop: {{reason: over}}}}]}}\n"
+            "  - user: Question {n} & <more>?\n  - generate\n  - if: {{when: \"'{n}' in last.text\", then: [{{stop: {{reason: over}}}}]}}"
         );
     }
     task.push_str("scorers:\n");

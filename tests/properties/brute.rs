@@ -338,7 +338,7 @@ impl Run<'_> {
         let tokens: u64 = match view {
             View::Chat { system, opening } => {
                 let seen =
-                    self.talk.0.iter().filter(|m| m.audience.as_deref().is_none_or(|audience| audience == &**name));
+                    self.talk.0.iter().filter(|m| m.said && m.audience.as_deref().is_none_or(|to| to == &**name));
                 let history: u64 = seen.map(|message| message.length + MESSAGE_TOKENS).sum();
                 history + system.iter().chain(opening).map(extra).sum::<u64>()
             }
