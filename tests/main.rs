@@ -15,5 +15,6 @@ mod invariants;
 mod keys;
 mod lock;
 mod manual;
+mod plan;
 mod properties;
 mod tidy;

@@ -8,6 +8,7 @@ mod language;
 mod lock;
 mod mutation;
 mod page;
+mod plan;
 mod readme;
 mod surroundings;
 

@@ -74,6 +74,8 @@ rows! {
     WHEN_READS_ANSWERS error "E0566" "applicability that depends on what the assistant says";
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
+    // What a run can come to.
+    OVER_CALLS warning "W0640" "a limit of calls that the run can pass";
     // The lock.
     BAD_LOCK error "E0650" "a lock that cannot be read";
     MOVED error "E0651" "something moved since the task was locked";

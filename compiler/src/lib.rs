@@ -20,6 +20,7 @@ mod library;
 pub mod lock;
 mod lower;
 mod parse;
+mod plan;
 mod resolve;
 pub mod shape;
 mod sources;
@@ -28,6 +29,7 @@ mod typed;
 
 pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
 pub use library::Session;
+pub use plan::bounds;
 pub use sources::{NoSources, Sources};
 
 use std::collections::BTreeSet;
@@ -207,6 +209,8 @@ fn stages(
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
     beside.advise(&resolved, found);
+    // How many calls a run can make is known of a program and its samples.
+    let wanted = if resolved.task.limits.calls.is_some() { Wanted::Program } else { wanted };
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, wanted == Wanted::Program, world, sources, found);
@@ -259,6 +263,7 @@ fn stages(
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
     let dataset = profile.dataset(solve_reads, world)?;
+    plan::check(&program, &dataset, world, found);
     beside.hold(&program, &dataset, found);
     Some((program, dataset))
 }

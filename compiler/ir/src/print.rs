@@ -1,10 +1,14 @@
 //! A program as text. `read(print(p)) == p`; the form changes by addition only.
 
 mod check;
+mod json;
 mod node;
 mod role;
 mod score;
 mod tool;
+
+pub(crate) use check::test;
+pub use json::json;
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -10,6 +10,7 @@ mod structure;
 mod tools;
 pub(crate) mod types;
 
+pub(crate) use flow::topological;
 pub use reads::Reads;
 pub use tools::{is_path_of_state, tool_names};
 pub use types::{call_names, names_of_check, rule_names};

@@ -120,6 +120,29 @@ pub(crate) struct LockArgs {
 pub(crate) struct CompileArgs {
     /// A task: a file, or a folder with a `task.yaml`
     pub(crate) task: PathBuf,
+    /// What is made of the program
+    #[arg(long, value_enum, default_value_t = Emit::Ir)]
+    pub(crate) emit: Emit,
+    /// How bounds are shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Write to this file, and print nothing
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emit {
+    /// The program as text
+    Ir,
+    /// The program as JSON
+    Json,
+    /// Its graphs for Graphviz
+    Dot,
+    /// Its graphs as a picture
+    Svg,
+    /// What a run can come to at most: calls, tokens, money
+    Bounds,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -134,6 +157,9 @@ pub(crate) enum Format {
 pub(crate) struct RunArgs {
     /// A task: a file, or a folder with a `task.yaml`
     pub(crate) task: PathBuf,
+    /// Print what the run would do and cost at most, and ask nobody
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }

@@ -5,6 +5,7 @@ pub(crate) mod compile;
 pub(crate) mod drive;
 pub(crate) mod explain;
 pub(crate) mod lock;
+pub(crate) mod plan;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod run;
