@@ -1,8 +1,8 @@
 //! The compiler: a task's text to a [`Program`], and every mistake in it at its place.
 //!
 //! ```text
-//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify
-//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify -> lint
+//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)          (warnings)
 //! ```
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
 //! where there is no error. The one door to the world is [`Sources`].
@@ -17,6 +17,7 @@ pub mod families;
 pub mod glob;
 mod keys;
 mod library;
+mod lint;
 mod lower;
 mod parse;
 mod resolve;
@@ -34,12 +35,13 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::program::{Call, Program};
-use aigo_ir::span::{Origin, SourceMap};
+use aigo_ir::span::{FileId, Origin, SourceMap, Spanned};
 use aigo_ir::verify::{self, Reads};
 use aigo_source::Tree;
 
 use crate::define::Scope;
 use crate::library::Loader;
+use crate::lint::allow::Allowances;
 
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
@@ -85,19 +87,23 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
     let mut suites = Vec::new();
     let loader = Loader { session, world };
     let mut is_library = false;
-    let program = match read(name, bytes, &mut sources, &mut found) {
-        Some(tree) if is_of_definitions(&tree) => {
+    let tree = read(name, bytes, &mut sources, &mut found);
+    let program = tree.as_ref().and_then(|tree| {
+        if is_of_definitions(tree) {
             is_library = true;
-            library(&loader, &tree, &mut sources, &mut found);
-            None
+            library(&loader, tree, &mut sources, &mut found);
+            return None;
         }
-        Some(tree) => stages(&loader, &tree, &mut sources, &mut suites, &mut found),
-        None => None,
-    };
-    is_library &= !found.has_errors();
-    let program = program.filter(|_| !found.has_errors());
+        stages(&loader, tree, &mut sources, &mut suites, &mut found)
+    });
+    let is_sound = !found.has_errors();
+    is_library &= is_sound;
+    let program = program.filter(|_| is_sound);
     let omitted = found.omitted();
     let mut diagnostics = found.finish();
+    if let Some(tree) = &tree {
+        Allowances::of(tree).apply(&mut diagnostics, is_sound);
+    }
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
     without_echoes(&mut diagnostics);
@@ -156,6 +162,10 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
     }
     let scope = Scope::of(imports.iter().map(|import| &import.own));
     define::check(&read.define, "", &scope, read.damaged, sources, found);
+    if !found.has_errors() {
+        lint::definitions(&read.define, sources, found);
+        lint::text(tree, found);
+    }
 }
 
 fn stages(
@@ -167,7 +177,7 @@ fn stages(
 ) -> Option<(Program, Dataset)> {
     let world = loader.world;
     let task = parse::parse(tree, found);
-    let scope = definitions(loader, &task, sources, found);
+    let (scope, imports) = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
     let before = found.len();
@@ -193,6 +203,7 @@ fn stages(
         answers::check(&solve.steps, solve.origin, found);
     }
     let tools = !typed.tools.is_empty();
+    let solves = lint::Solves::of(&typed.solves);
     let (mut program, never) = lower::lower(typed);
     program.solves.extend(lower::of_transcripts(profile.transcripts(), tools));
     for span in never {
@@ -206,6 +217,20 @@ fn stages(
     }
     let (read, by_others) = (reads.all(), read_by_others(&program));
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
+    let all_read = read.iter().copied().chain(&by_others).collect();
+    let linted = lint::Linted {
+        resolved: &resolved,
+        scope: &scope,
+        profile: &profile,
+        solves: &solves,
+        program: &program,
+        read: &all_read,
+        imports: &imports,
+        sources,
+    };
+    lint::check(&linted, found);
+    lint::definitions(&resolved.task.define, sources, found);
+    lint::text(tree, found);
     program.fields.retain(|field| is_read(&field.name));
     for (at, graph) in program.solves.iter_mut().enumerate() {
         let own = reads.graph(at);
@@ -237,7 +262,12 @@ fn absent(task: &ast::Task, profile: &dataset::Profile, found: &mut Diagnostics)
 }
 
 /// What the task may use by name: what it imports, and what it defines itself.
-fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, found: &mut Diagnostics) -> Scope {
+fn definitions(
+    loader: &Loader<'_>,
+    task: &ast::Task,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) -> (Scope, Vec<Spanned<FileId>>) {
     let imports = loader.imports("", &task.imports, found);
     for import in &imports {
         import.tell(sources, found);
@@ -247,7 +277,8 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
     let own = define::check(&task.define, "", &scope, damaged, sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
-    scope
+    let files = task.imports.iter().zip(&imports).map(|(import, file)| Spanned::new(file.file, import.span));
+    (scope, files.collect())
 }
 
 /// What the verifier finds in a program that was lowered from a task without mistakes.

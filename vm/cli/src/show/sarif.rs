@@ -50,6 +50,8 @@ struct Driver {
 #[serde(rename_all = "camelCase")]
 struct Rule {
     id: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'static str,
     short_description: Text,
     help: Help,
     help_uri: String,
@@ -211,6 +213,7 @@ fn rule(row: &Row) -> Rule {
     let page = catalog::page(row.code).unwrap_or(row.title);
     Rule {
         id: row.code,
+        name: row.name,
         short_description: text(row.title),
         help: Help { text: crate::markdown::plain(page, usize::MAX), markdown: crate::markdown::alone(page) },
         help_uri: catalog::url(row.code),
