@@ -217,7 +217,7 @@ fn stages(
     }
     let (read, by_others) = (reads.all(), read_by_others(&program));
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
-    let all_read = read.iter().copied().chain(&by_others).collect();
+    let all_read = lint::read(&program, &reads).chain(&by_others).collect();
     let linted = lint::Linted {
         resolved: &resolved,
         scope: &scope,

@@ -21,8 +21,10 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::message::ASSISTANT;
+use aigo_ir::node::{Node, Said};
 use aigo_ir::program::{Answer, Player, Program, Role};
 use aigo_ir::span::{FileId, SourceMap, Spanned};
+use aigo_ir::verify::Reads;
 use aigo_source::Tree;
 
 use crate::ast;
@@ -50,6 +52,16 @@ pub(crate) struct Linted<'l> {
     pub(crate) imports: &'l [Spanned<FileId>],
     /// The texts.
     pub(crate) sources: &'l SourceMap,
+}
+
+/// The names that the nodes of a program's graphs read, but for the reply that is only appended: that a step asks is no use of
+/// its label.
+pub(crate) fn read<'p>(program: &'p Program, reads: &'p Reads) -> impl Iterator<Item = &'p Arc<str>> {
+    program.graphs().enumerate().flat_map(move |(at, graph)| {
+        let nodes = graph.nodes().zip(reads.nodes(at));
+        let all = nodes.filter(|((_, placed), _)| !matches!(placed.node, Node::Append { said: Said::Reply(_), .. }));
+        all.flat_map(|(_, names)| names)
+    })
 }
 
 /// What looks at a task.

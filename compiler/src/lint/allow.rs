@@ -79,7 +79,7 @@ impl Allowances {
         let meant = ["allow", "ignore", "disable"];
         if word != "allow" || open.is_none() {
             // Prose that happens to begin so is no slip.
-            if open.is_some() || meant.contains(&word) || diagnostic::nearest(word, meant).is_some_and(|_| word != "") {
+            if open.is_some() || (!word.is_empty() && diagnostic::nearest(word, meant).is_some()) {
                 let message = "this comment begins as an allowance does, and cannot be read as one";
                 let help = "write `# aigo: allow(NAME) reason`, with the name that the finding has";
                 self.found.push(catalog::BAD_ALLOWANCE.at(comment.span, message).help(help));

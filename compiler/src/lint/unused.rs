@@ -30,7 +30,7 @@ pub(super) fn fields(linted: &Linted<'_>, found: &mut Diagnostics) {
     };
     for declared in &task.fields {
         let name = &*declared.name.value;
-        if !is_read(name) && !linted.profile.absent.contains(&declared.name.value) && told.insert(name) {
+        if told.insert(name) && !is_read(name) && !linted.profile.absent.contains(&declared.name.value) {
             tell(name, declared.name.span, "the field ");
         }
     }
@@ -38,21 +38,21 @@ pub(super) fn fields(linted: &Linted<'_>, found: &mut Diagnostics) {
         match &source.samples {
             Samples::Matrix(columns) => {
                 for name in columns.iter().map(|column| &column.name) {
-                    if !is_read(&name.value) && told.insert(&name.value) {
+                    if told.insert(&name.value) && !is_read(&name.value) {
                         tell(&name.value, name.span, "this field, so the matrix repeats equal samples: ");
                     }
                 }
             }
             Samples::Scenarios(scenarios) => {
                 for (name, _) in scenarios.iter().flat_map(|scenario| &scenario.fields) {
-                    if !is_read(&name.value) && told.insert(&name.value) {
+                    if told.insert(&name.value) && !is_read(&name.value) {
                         tell(&name.value, name.span, "the field ");
                     }
                 }
             }
             Samples::Inline(rows) => {
                 for ((name, _), place) in rows.iter().flat_map(|row| row.fields.iter().zip(&row.places)) {
-                    if !["id", "tags"].contains(&&**name) && !is_read(name) && told.insert(name) {
+                    if told.insert(name) && !["id", "tags"].contains(&&**name) && !is_read(name) {
                         tell(name, *place, "the field ");
                     }
                 }
