@@ -56,7 +56,7 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "several_dimensions",
-        &[("The assistant blames the user for nothing.", "The assistant is polite, accurate and concise.")],
+        &[("The assistant blames the user for nothing.", "\"The assistant is polite, accurate and concise.\"")],
     ),
     ("self_judging", &[("judge: openai/gpt-5.2-2025-12-11", "judge: anthropic/claude-sonnet-4-5-20250929")]),
     ("all_simulated", &[("  - transcripts: real.jsonl\n", "")]),

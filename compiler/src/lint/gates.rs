@@ -229,7 +229,7 @@ pub(super) fn unread_scorer(linted: &Linted<'_>, found: &mut Diagnostics) {
         if gates.iter().any(|gate| *gate.scorer == **name) {
             continue;
         }
-        let message = format!("no gate reads `{name}`: it is paid for and reported, and no run fails by it");
+        let message = format!("no gate reads `{name}`: it is computed and reported, and no run fails by it");
         let help = match scorer.method.scale() {
             Some(Scale::Boolean) | None => format!("add a gate, `rate({name}) >= 0.95`, or remove the scorer"),
             Some(scale) => format!("add a gate, `mean({name}) >= {}`, or remove the scorer", scale.default_pass()),
