@@ -177,7 +177,7 @@ fn coarse_mean(gate: &Gate, scale: &Scale, samples: f64, epochs: f64) -> Option<
     }
     let message = format!(
         "{samples} conversations tell a mean of {least} only from one that is {smallest:.1} away, and the best that there is \
-         lies {room} above it"
+         lies {room:.1} above it"
     );
     Some((message, help_for(spread, room, epochs)))
 }

@@ -1,4 +1,4 @@
-//! `equal_repeats`: epochs, runs and confirmations that come out the same.
+//! `equal_repeats`: epochs and runs that come out the same.
 
 use aigo_ir::diagnostic::Diagnostics;
 
@@ -25,25 +25,21 @@ pub(super) fn epochs(linted: &Linted<'_>, found: &mut Diagnostics) {
     found.push(catalog::EQUAL_REPEATS.at(epochs.span, message).help(help));
 }
 
-/// `runs` and `confirm` of judges that give the same verdict again.
+/// `runs` of a judge that gives the same verdict again. A confirmation is not meant: of a model at temperature 0 it is the same
+/// question to the same model too, but it is asked only after a failing verdict, and costs next to nothing.
 pub(super) fn of_scorers(linted: &Linted<'_>, found: &mut Diagnostics) {
     for scorer in &linted.task().scorers {
+        let Some(runs) = scorer.runs.as_ref().filter(|runs| runs.value > 1) else { continue };
         let judges = crate::check::judges_of(scorer);
-        if judges.is_empty() || judges.iter().any(|role| linted.varies(role)) {
+        let is_elsewhere = runs.span.file != scorer.name.span.file;
+        if judges.is_empty() || is_elsewhere || judges.iter().any(|role| linted.varies(role)) {
             continue;
         }
-        let repeats = [("runs", &scorer.runs), ("confirm", &scorer.confirm)];
-        for (key, times) in repeats.into_iter().filter_map(|(key, times)| Some((key, times.as_ref()?))) {
-            if times.value < 2 || times.span.file != scorer.name.span.file {
-                continue;
-            }
-            let of_model = judges.iter().any(|role| linted.chat(role).is_some());
-            let why = if of_model { "at temperature 0" } else { "by rules without `any_of`" };
-            let message =
-                format!("the judge of `{}` answers {why}, so asking it again tells nothing new", scorer.name.value);
-            let help =
-                format!("give its role a `temperature` such as 0.7, let another role judge too, or remove `{key}`");
-            found.push(catalog::EQUAL_REPEATS.at(times.span, message).help(help));
-        }
+        let of_model = judges.iter().any(|role| linted.chat(role).is_some());
+        let why = if of_model { "at temperature 0" } else { "by rules without `any_of`" };
+        let message =
+            format!("the judge of `{}` answers {why}, so asking it again tells nothing new", scorer.name.value);
+        let help = "give its role a `temperature` such as 0.7, let another role judge too, or remove `runs`";
+        found.push(catalog::EQUAL_REPEATS.at(runs.span, message).help(help));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::{Comparison, Expr, Kind};
+use aigo_ir::gate::holds;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::Span;
 use aigo_ir::value::Value;
@@ -39,12 +40,21 @@ pub(super) struct Way {
     pub(super) only_user_ends: bool,
     /// Whether a text is drawn, or `sample.epoch` read, so that another epoch goes another way.
     pub(super) draws: bool,
-    /// The expectations that are not of the last step, and the place of the first that is.
-    expects_before: bool,
-    expects_last: Option<Span>,
+    /// Which replies something is expected of.
+    expected: Expected,
     /// Findings that only depend on the steps: a stop, or a least number of turns.
     dead: Vec<(Span, String)>,
     late: Vec<(Span, u32, u64)>,
+}
+
+/// Of which replies something is expected.
+#[derive(Clone, Copy, Debug)]
+enum Expected {
+    Nothing,
+    /// Of the last one alone.
+    OfLast(Option<Span>),
+    /// Of others too.
+    OfMore,
 }
 
 /// Stands for as many as anyone can want: a list whose length is not known.
@@ -74,8 +84,7 @@ fn way(solve: &Solve) -> Way {
         simulates: None,
         only_user_ends: false,
         draws: false,
-        expects_before: false,
-        expects_last: None,
+        expected: Expected::Nothing,
         dead: Vec::new(),
         late: Vec::new(),
     };
@@ -85,14 +94,12 @@ fn way(solve: &Solve) -> Way {
     let last = solve.steps.iter().rposition(asking);
     for (at, step) in solve.steps.iter().enumerate() {
         let is_last = last == Some(at) && matches!(step.verb, Verb::Generate { .. });
-        if let Some(check) = step.expect.first() {
-            if is_last {
-                way.expects_last = check.origin.0;
-            } else {
-                way.expects_before = true;
-            }
+        match step.expect.first() {
+            _ if step.verb.inner().any(expects) => way.expected = Expected::OfMore,
+            Some(_) if !is_last => way.expected = Expected::OfMore,
+            Some(check) if matches!(way.expected, Expected::Nothing) => way.expected = Expected::OfLast(check.origin.0),
+            _ => {}
         }
-        way.expects_before |= step.verb.inner().any(expects);
     }
     let mut walk = Walk { way: &mut way, loops: Vec::new(), in_use: false };
     walk.steps(&solve.steps);
@@ -193,7 +200,7 @@ impl Walk<'_> {
         if let (Some(until), Some(span)) = (until, step.origin.0.filter(|_| !self.in_use))
             && !can_hold(until, most)
         {
-            self.way.dead.push((span, format!("`until` can never hold: {}", why(most))));
+            self.way.dead.push((span, format!("`until` can never hold{}", within(most))));
         }
         let ends = until.is_some() || steps.iter().any(stops);
         self.loops.push(Open { most, ends });
@@ -206,17 +213,14 @@ impl Walk<'_> {
         let most = self.loops.iter().map(|open| open.most).max().unwrap_or(0).max(self.way.turns);
         let dead = [when, step.when.as_ref()].into_iter().flatten().any(|when| !can_hold(when, most));
         if let Some(span) = step.origin.0.filter(|_| dead && !self.in_use) {
-            self.way.dead.push((span, format!("this stop can never fire: {}", why(most))));
+            self.way.dead.push((span, format!("this stop can never fire{}", within(most))));
         }
     }
 }
 
-fn why(most: u64) -> String {
-    match most {
-        0 => "its condition never holds".to_owned(),
-        1 => "its condition never holds in a conversation of at most 1 turn".to_owned(),
-        most => format!("its condition never holds in a conversation of at most {most} turns"),
-    }
+/// How long the conversation can get at the place of a condition.
+fn within(most: u64) -> String {
+    format!(" in a conversation of at most {most} turn{}", if most == 1 { "" } else { "s" })
 }
 
 /// The most turns that steps add.
@@ -271,6 +275,7 @@ fn can_hold(condition: &Expr, most: u64) -> bool {
         Kind::Compare(op, a, b) => match (&a.kind, &b.kind) {
             (Kind::Name(name), Kind::Literal(Value::Int(n))) if &**name == "turn" => in_reach(*op, *n, most),
             (Kind::Literal(Value::Int(n)), Kind::Name(name)) if &**name == "turn" => in_reach(turned(*op), *n, most),
+            (Kind::Literal(Value::Int(a)), Kind::Literal(Value::Int(b))) => holds(*a as f64, *op, *b as f64),
             _ => true,
         },
         _ => true,
@@ -307,13 +312,16 @@ pub(super) fn last_turn_only(linted: &Linted<'_>, found: &mut Diagnostics) {
     let recorded = linted.profile.transcripts() != (false, false);
     if !(recorded || ways.iter().any(|way| several(&way)))
         || !linted.resolved.checkpoints.is_empty()
-        || ways.iter().any(|way| way.expects_before)
+        || ways.iter().any(|way| matches!(way.expected, Expected::OfMore))
         || !linted.task().scorers.iter().all(is_of_last_turn)
     {
         return;
     }
     let scorer = linted.task().scorers.first().map(|scorer| scorer.span);
-    let expected = ways.iter().filter(several).find_map(|way| way.expects_last);
+    let expected = ways.iter().filter(several).find_map(|way| match way.expected {
+        Expected::OfLast(span) => span,
+        Expected::Nothing | Expected::OfMore => None,
+    });
     let Some(span) = scorer.or(expected) else { return };
     let message = "only the last turn is scored: what goes wrong before it is never seen";
     let help = "score every turn, as a check does without `turns: last`, or add a judge of the conversation; \
@@ -383,9 +391,7 @@ pub(super) fn dead_stops(linted: &Linted<'_>, found: &mut Diagnostics) {
             found.push(catalog::DEAD_STOP.at(*span, message.as_str()).help(help));
         }
         for (span, wanted, most) in &way.late {
-            let turns = if *most == 1 { "1 turn" } else { "turns" };
-            let number = if *most == 1 { String::new() } else { format!("{most} ") };
-            let message = format!("`min_turns` is {wanted}, and the conversation has at most {number}{turns} here");
+            let message = format!("`min_turns` is {wanted}, which is never reached{}", within(*most));
             let help = "write a smaller `min_turns`, or a larger `max_turns` of the loop";
             found.push(catalog::MIN_TURNS_OUT_OF_REACH.at(*span, message).help(help));
         }

@@ -211,9 +211,11 @@ pub(super) fn near_persona(linted: &Linted<'_>, found: &mut Diagnostics) {
                 .sources
                 .get(value.span.file)
                 .and_then(|file| file.text.get(value.span.start as usize..value.span.end as usize));
-            found.push(match stands == Some(value.value) {
-                true => warning.fix(format!("write `{near}`"), value.span, near),
-                false => warning,
+            // In quotes the word stands with them.
+            found.push(if stands == Some(value.value) {
+                warning.fix(format!("write `{near}`"), value.span, near)
+            } else {
+                warning
             });
         }
     }
