@@ -197,3 +197,48 @@ fn a_key_in_a_comment_is_found_and_not_repeated() {
         assert!(!ran.out.contains("a1B2c3D4"), "{format}: {}", ran.out);
     }
 }
+
+/// The task with the one fix of what is found in it.
+fn mended(folder: &Path) -> String {
+    let object = run(folder, &["check", "task.yaml", "--format", "json"]).json();
+    let all = object["diagnostics"].as_array().expect("a list").iter().filter_map(|one| one["fix"].as_object());
+    let fixes: Vec<_> = all.collect();
+    let [fix] = fixes.as_slice() else { panic!("{} fixes: {object}", fixes.len()) };
+    let edit = &fix["edits"][0];
+    let at = |end: &str| usize::try_from(edit[end]["offset"].as_u64().expect("an offset")).expect("a small file");
+    let mut text = std::fs::read_to_string(folder.join("task.yaml")).expect("the task");
+    text.replace_range(at("start")..at("end"), edit["text"].as_str().expect("a text"));
+    text
+}
+
+#[test]
+fn fixes_of_lints_leave_what_one_would_write() {
+    let behind = GOOD.replace(
+        "judge: openai/gpt-5.2-2025-12-11\n",
+        "judge: openai/gpt-5.2-2025-12-11  # aigo: allow(self_judging) once\n",
+    );
+    let above = GOOD.replace("scorers:\n", "# aigo: allow(self_judging) once\nscorers:\n");
+    for task in [behind, above] {
+        let folder = written("fix-unused", &task);
+        assert_eq!(found(&folder), ["W0641"]);
+        assert_eq!(mended(&folder), GOOD);
+    }
+    let judged =
+        GOOD.replace("openai/gpt-5.2-2025-12-11\n", "openai/gpt-5.2  # aigo: allow(floating_model) until May\n");
+    for slip in ["floting_model", "W0607", "Floating-Model"] {
+        let folder = written("fix-name", &judged.replace("floating_model", slip));
+        assert_eq!(mended(&folder), judged, "{slip}");
+    }
+    let personas = GOOD
+        .replace(
+            "dataset:\n",
+            "define:\n  personas:\n    hasty: {text: You write in haste., probes: [polite]}\ndataset:\n",
+        )
+        .replace("      plan: [", "      persona: [You answer at length., PERSONA]\n      plan: [")
+        .replace("min_turns: 3", "min_turns: 3, persona: \"{{ persona }}\"");
+    let folder = written("fix-persona", &personas.replace("PERSONA", "hastey"));
+    assert_eq!(found(&folder), ["near_persona"]);
+    let right = personas.replace("PERSONA", "hasty");
+    assert_eq!(mended(&folder), right);
+    assert_eq!(found(&written("fixed-persona", &right)), [""; 0]);
+}
