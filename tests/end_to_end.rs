@@ -7,6 +7,7 @@ mod data;
 mod exits;
 mod explain;
 mod faults;
+mod lints;
 mod lock;
 mod quickstart;
 mod resume;

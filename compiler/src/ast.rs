@@ -77,7 +77,7 @@ pub(crate) struct Task {
     /// `tags`
     pub(crate) tags: Vec<Spanned<String>>,
     /// `epochs`
-    pub(crate) epochs: Option<u32>,
+    pub(crate) epochs: Option<Spanned<u32>>,
     /// `seed`
     pub(crate) seed: Option<u64>,
     /// `limits`

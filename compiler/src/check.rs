@@ -10,6 +10,8 @@ mod steps;
 mod tools;
 mod uses;
 
+pub(crate) use scorers::{judges_of, roles_of};
+
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostics, Row};
@@ -87,7 +89,7 @@ pub(crate) fn check(
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),
         seed: task.seed.unwrap_or(0),
-        epochs: task.epochs.unwrap_or(1),
+        epochs: task.epochs.as_ref().map_or(1, |epochs| epochs.value),
         limits: task.limits.values.clone(),
         state,
         tools,
@@ -232,6 +234,7 @@ impl<'c> Checker<'c> {
                 Mistake::Syntax => unreadable,
                 Mistake::Unknown => &catalog::UNKNOWN_NAME,
                 Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
+                Mistake::Fails => &catalog::ALWAYS_FAILS,
                 Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
             };
             let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);

@@ -3,7 +3,11 @@
 //! As of 2026-11-30, from the providers' references and the refusals that their users report. A model that is in no row is
 //! taken as capable of everything: its server says otherwise soon enough. The longest prefix counts.
 
+mod size;
+
 use aigo_ir::program::Dialect;
+
+pub use size::Size;
 
 /// What a family takes of `temperature` and `top_p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,23 +149,63 @@ pub fn family_at(dialect: Dialect, model: &str) -> Option<&'static Family> {
     }
 }
 
-/// Whether a name of a known family stands for whatever its maker serves at the time: it carries no date.
+/// A model's name without a folder before it, a tag behind it, and its date: what versions of one model have in common.
+pub fn base(model: &str) -> &str {
+    let name = model.rsplit('/').next().unwrap_or_default();
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    let digits = |part: &str, n: usize| part.len() == n && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut before = name;
+    let mut last = || {
+        let (rest, part) = before.rsplit_once(['-', '@'])?;
+        before = rest;
+        Some((rest, part))
+    };
+    match (last(), last(), last()) {
+        (Some((_, day)), Some((_, month)), Some((rest, year)))
+            if digits(day, 2) && digits(month, 2) && digits(year, 4) =>
+        {
+            rest
+        }
+        (Some((rest, date)), ..) if digits(date, 8) || digits(date, 4) => rest,
+        _ => name,
+    }
+}
+
+/// Whether two names are of one model, in whatever versions and from whatever provider.
+pub fn is_same_model(one: &str, other: &str) -> bool {
+    base(one).eq_ignore_ascii_case(base(other))
+}
+
+/// Whether a name of a known family stands for whatever its maker serves at the time: it carries no date, and is of a time in
+/// which names without one were aliases. Anthropic's names from 4.6 on are versions themselves.
 pub fn is_floating(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default();
     let name = name.split(':').next().unwrap_or_default();
     if name.ends_with("-latest") {
         return true;
     }
-    let digits = |part: &str, n: usize| part.len() == n && part.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = name.rsplit(['-', '@']).take(3).collect();
-    let dated = match parts.as_slice() {
-        [day, month, year] if digits(day, 2) && digits(month, 2) && digits(year, 4) => true,
-        [last, ..] => digits(last, 8) || digits(last, 4),
-        [] => false,
+    let Some(family) = family(model) else { return false };
+    let aliased = match family.maker {
+        "OpenAI" => !name.starts_with("gpt-oss"),
+        "Anthropic" => DATED_CLAUDE.iter().any(|prefix| name.starts_with(prefix)),
+        _ => false,
     };
-    let hosted = family(model).is_some_and(|family| ["OpenAI", "Anthropic"].contains(&family.maker));
-    hosted && !dated && !name.starts_with("gpt-oss")
+    aliased && base(name) == name
 }
+
+/// How the names of Anthropic's models begin whose versions have dates.
+const DATED_CLAUDE: [&str; 10] = [
+    "claude-2",
+    "claude-3",
+    "claude-instant",
+    "claude-opus-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-5",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-5",
+    "claude-haiku-4-5",
+    "claude-sonnet-4-2",
+];
 
 #[cfg(test)]
 mod tests {
@@ -189,5 +233,17 @@ mod tests {
             ["gpt-5-mini-2025-08-07", "claude-sonnet-4-5-20250929", "gpt-4-0613", "llama3.2:3b", "gpt-oss-20b", "own"];
         assert_eq!(floats.map(is_floating), [true; 4]);
         assert_eq!(stays.map(is_floating), [false; 6]);
+        assert!(!is_floating("claude-opus-4-6") && !is_floating("claude-fable-5"), "these names are versions");
+    }
+
+    #[test]
+    fn versions_of_one_model_have_one_name() {
+        assert_eq!(base("openai/gpt-5-mini-2025-08-07"), "gpt-5-mini");
+        assert_eq!(base("claude-sonnet-4-5-20250929"), "claude-sonnet-4-5");
+        assert_eq!(base("claude-3-5-sonnet-latest"), "claude-3-5-sonnet");
+        assert_eq!(base("gpt-4-0613"), "gpt-4");
+        assert_eq!(base("qwen3:14b"), "qwen3:14b");
+        assert!(is_same_model("openai/GPT-5-mini", "gpt-5-mini-2025-08-07"));
+        assert!(!is_same_model("qwen3:8b", "qwen3:14b"));
     }
 }

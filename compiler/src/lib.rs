@@ -1,8 +1,8 @@
 //! The compiler: a task's text to a [`Program`], and every mistake in it at its place.
 //!
 //! ```text
-//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify -> lock
-//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify -> lint, lock
+//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)          (warnings)
 //! ```
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
 //! where there is no error. The one door to the world is [`Sources`].
@@ -17,6 +17,7 @@ pub mod families;
 pub mod glob;
 mod keys;
 mod library;
+mod lint;
 pub mod lock;
 mod lower;
 mod parse;
@@ -37,12 +38,13 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::program::{Call, Program};
-use aigo_ir::span::{Origin, SourceMap, Span};
+use aigo_ir::span::{FileId, Origin, SourceMap, Span, Spanned};
 use aigo_ir::verify::{self, Reads, Violation};
 use aigo_source::Tree;
 
 use crate::define::Scope;
 use crate::library::Loader;
+use crate::lint::allow::Allowances;
 use crate::lock::Beside;
 
 /// The name of the solve graph of a dataset's samples.
@@ -87,8 +89,7 @@ pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sourc
     compiled(session, Wanted::Program, name, bytes, world)
 }
 
-/// Finds what [`compile_in`] finds, and gives no program: no row is hashed, and nothing is lowered but what steps of the task
-/// make graphs of.
+/// Finds what [`compile_in`] finds, and gives no program where nothing needs it: no row is hashed.
 pub fn check_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     compiled(session, Wanted::Findings, name, bytes, world)
 }
@@ -106,31 +107,33 @@ fn compiled(session: &Session, wanted: Wanted, name: &str, bytes: &[u8], world: 
     let mut suites = Vec::new();
     let loader = Loader { session, world };
     let mut is_library = false;
-    let program = match read(name, bytes, &mut sources, &mut found) {
-        Some(tree) if is_of_definitions(&tree) => {
+    let tree = read(name, bytes, &mut sources, &mut found);
+    let program = tree.as_ref().and_then(|tree| {
+        if is_of_definitions(tree) {
             is_library = true;
-            library(&loader, &tree, &mut sources, &mut found);
-            None
+            library(&loader, tree, &mut sources, &mut found);
+            return None;
         }
-        Some(tree) => {
-            let root = tree.root();
-            let place = (name, root.get("name").unwrap_or(root).site());
-            // What is wrong with the lock keeps no stage from looking at the task.
-            let mut of_lock = Diagnostics::default();
-            let beside = Beside::find(place, session.locking, world, &mut sources, &mut of_lock);
-            // What is locked is a program and its samples.
-            let wanted = if beside.is_locked() { Wanted::Program } else { wanted };
-            let program = stages(&loader, wanted, &beside, tree, &mut sources, &mut suites, &mut found);
-            beside.require(&mut of_lock);
-            found.extend(of_lock.finish());
-            program
-        }
-        None => None,
-    };
-    is_library &= !found.has_errors();
-    let program = program.filter(|_| !found.has_errors());
+        let root = tree.root();
+        let place = (name, root.get("name").unwrap_or(root).site());
+        // What is wrong with the lock keeps no stage from looking at the task.
+        let mut of_lock = Diagnostics::default();
+        let beside = Beside::find(place, session.locking, world, &mut sources, &mut of_lock);
+        // What is locked is a program and its samples.
+        let wanted = if beside.is_locked() { Wanted::Program } else { wanted };
+        let program = stages(&loader, wanted, &beside, tree, &mut sources, &mut suites, &mut found);
+        beside.require(&mut of_lock);
+        found.extend(of_lock.finish());
+        program
+    });
+    let is_sound = !found.has_errors();
+    is_library &= is_sound;
+    let program = program.filter(|_| is_sound);
     let omitted = found.omitted();
     let mut diagnostics = found.finish();
+    if let Some(tree) = &tree {
+        Allowances::of(tree).apply(&mut diagnostics, is_sound);
+    }
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
     without_echoes(&mut diagnostics);
@@ -190,6 +193,10 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
     }
     let scope = Scope::of(imports.iter().map(|import| &import.own));
     define::check(&read.define, "", &scope, read.damaged, None, sources, found);
+    if !found.has_errors() {
+        lint::definitions(&read.define, sources, found);
+        lint::text(tree, found);
+    }
 }
 
 fn stages(
@@ -202,10 +209,8 @@ fn stages(
     found: &mut Diagnostics,
 ) -> Option<(Program, Dataset)> {
     let world = loader.world;
-    let task = parse::parse(&tree, found);
-    // What is not needed any more makes room: a large file's stages are each larger than the file.
-    drop(tree);
-    let scope = definitions(loader, &task, sources, found);
+    let task = parse::parse(tree, found);
+    let (scope, imports) = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
     beside.advise(&resolved, found);
@@ -233,26 +238,34 @@ fn stages(
     for solve in &typed.solves {
         answers::check(&solve.steps, solve.origin, found);
     }
-    let whole = resolved.task.span;
-    drop(resolved);
-    if wanted == Wanted::Findings {
-        let (graphs, never) = lower::of_steps(&typed);
-        never_run(never, found);
-        unsound(graphs.iter().flat_map(verify::unassigned), found, whole);
-        return None;
-    }
     let tools = !typed.tools.is_empty();
+    let solves = lint::Solves::of(&typed.solves);
     let (mut program, never) = lower::lower(typed);
     program.solves.extend(lower::of_transcripts(profile.transcripts(), tools));
     never_run(never, found);
     let reads = Reads::of(&program);
-    // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
-    let violations = if cfg!(debug_assertions) { verify::verify(&program) } else { verify::sound(&program, &reads) };
-    unsound(violations, found, whole);
+    unsound(violations(wanted, &program, &reads), found, resolved.task.span);
     if found.has_errors() {
         return None;
     }
     let (read, by_others) = (reads.all(), read_by_others(&program));
+    let all_read = lint::read(&program, &reads).chain(&by_others).collect();
+    let linted = lint::Linted {
+        resolved: &resolved,
+        scope: &scope,
+        profile: &profile,
+        solves: &solves,
+        program: &program,
+        read: &all_read,
+        imports: &imports,
+        sources,
+    };
+    lint::check(&linted, found);
+    lint::definitions(&resolved.task.define, sources, found);
+    lint::text(tree, found);
+    if wanted == Wanted::Findings {
+        return None;
+    }
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
     program.fields.retain(|field| is_read(&field.name));
     for (at, graph) in program.solves.iter_mut().enumerate() {
@@ -287,7 +300,12 @@ fn absent(task: &ast::Task, profile: &dataset::Profile, found: &mut Diagnostics)
 }
 
 /// What the task may use by name: what it imports, and what it defines itself.
-fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, found: &mut Diagnostics) -> Scope {
+fn definitions(
+    loader: &Loader<'_>,
+    task: &ast::Task,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) -> (Scope, Vec<Spanned<FileId>>) {
     let imports = loader.imports("", &task.imports, found);
     for import in &imports {
         import.tell(sources, found);
@@ -297,7 +315,18 @@ fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, f
     let own = define::check(&task.define, "", &scope, damaged, Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
-    scope
+    let files = task.imports.iter().zip(&imports).map(|(import, file)| Spanned::new(file.file, import.span));
+    (scope, files.collect())
+}
+
+/// What the verifier says of a program that was lowered from a task without mistakes. Its texts have been typed already; that
+/// the lowering keeps their types is looked at in builds for tests, and that it makes sound graphs, where they are to run.
+fn violations(wanted: Wanted, program: &Program, reads: &Reads) -> Vec<Violation> {
+    match wanted {
+        _ if cfg!(debug_assertions) => verify::verify(program),
+        Wanted::Program => verify::sound(program, reads),
+        Wanted::Findings => verify::unassigned(program, reads),
+    }
 }
 
 /// Steps that lowering came upon and nothing leads to.

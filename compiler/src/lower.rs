@@ -58,15 +58,6 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     (program, never)
 }
 
-/// Lowers what steps of the task make graphs of, and no program: all that lowering and verification can find of a task is in
-/// these, since the other graphs are made by templates of our own. With the places of steps that can never run.
-pub(crate) fn of_steps(task: &Task) -> (Vec<Graph>, Vec<Span>) {
-    let (mut graphs, never) = solves(task);
-    let of_steps = task.scorers.iter().filter(|scorer| matches!(scorer.method, Method::Graph(_)));
-    graphs.extend(of_steps.filter_map(|scorer| score::scorer(scorer).graph));
-    (graphs, never)
-}
-
 fn solves(task: &Task) -> (Vec<Graph>, Vec<Span>) {
     let (mut graphs, mut never) = (Vec::new(), Vec::new());
     for solve in &task.solves {

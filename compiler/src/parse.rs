@@ -15,6 +15,7 @@ use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef, Tree};
 
 pub(crate) use data::is_reserved;
+pub(crate) use models::is_long_key;
 
 use crate::ast::{Define, Leaf, Samples, Scenario, ScenarioSample, Source, Task};
 use crate::catalog;
@@ -76,7 +77,8 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     let written = fields.get("scorers").map_or(0, |node| node.items().count());
     task.scorers_damaged = reader.found.len() > before || task.scorers.len() < written;
     task.gates = fields.get("gates").map(|node| reader.gates(node)).unwrap_or_default();
-    task.epochs = fields.get("epochs").and_then(|node| reader.count(node, "epochs", 1..=1000));
+    let epochs = fields.get("epochs");
+    task.epochs = epochs.and_then(|node| Some(Spanned::new(reader.count(node, "epochs", 1..=1000)?, node.site())));
     task.seed = fields.get("seed").and_then(|node| reader.whole(node, "seed", 0, i64::MAX)).map(i64::unsigned_abs);
     if let Some(node) = fields.get("limits") {
         task.limits = reader.limits(node);

@@ -35,6 +35,8 @@ fn every_code_has_a_page_and_every_page_a_code() {
         assert_eq!(page.text.lines().next(), Some(&*title), "{}", page.name());
         let lines = page.text.lines().count();
         assert!(lines <= 60, "{}: {lines} lines; a page is short", page.name());
+        let named = row.name.is_empty() || page.text.contains(&format!("`{}`", row.name));
+        assert!(named, "{}: the page does not say that its name is `{}`", page.name(), row.name);
     }
     let index = Page::of("spec/diagnostics/README.md");
     let listed: Vec<(String, String)> =

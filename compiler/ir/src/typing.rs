@@ -10,6 +10,7 @@ use crate::ty::Type;
 
 mod calls;
 mod checker;
+mod fails;
 mod flow;
 mod operators;
 mod paths;
@@ -87,6 +88,8 @@ pub enum Mistake {
     MayBeMissing,
     /// Types that do not go together.
     Type,
+    /// What can only fail when it is computed: a division by 0, an item that a list does not have.
+    Fails,
     /// A condition that is no boolean. Of the engine any value is a condition, so templates of recorded programs may have them.
     Condition,
 }

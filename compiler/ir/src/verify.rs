@@ -104,10 +104,12 @@ pub fn sound(program: &Program, reads: &Reads) -> Vec<Violation> {
     run(program, reads, Depth::Untyped)
 }
 
-/// Where a graph reads slots that are not assigned on every path to there: the one violation that a task can be the cause of.
-pub fn unassigned(graph: &Graph) -> Vec<Violation> {
-    let reads: Vec<_> = graph.nodes().map(|(_, placed)| node_names(&placed.node)).collect();
-    slots::assigned_before_read(graph, &flow::topological(graph), &reads)
+/// Where graphs read slots that are not assigned on every path to there: the one violation that a task can be the cause of.
+pub fn unassigned(program: &Program, reads: &Reads) -> Vec<Violation> {
+    let graphs = program.graphs().enumerate();
+    graphs
+        .flat_map(|(at, graph)| slots::assigned_before_read(graph, &flow::topological(graph), reads.nodes(at)))
+        .collect()
 }
 
 fn run(program: &Program, reads: &Reads, depth: Depth) -> Vec<Violation> {

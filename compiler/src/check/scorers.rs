@@ -186,7 +186,7 @@ fn worth(pass: &Value, scale: &Scale) -> Option<f64> {
 }
 
 /// The roles that a judge asks.
-fn roles_of(judge: &ast::Judge) -> Vec<&str> {
+pub(crate) fn roles_of(judge: &ast::Judge) -> Vec<&str> {
     if judge.panel.is_empty() {
         vec![judge.model.as_ref().map_or(JUDGE, |model| model.value.as_str())]
     } else {
@@ -195,7 +195,7 @@ fn roles_of(judge: &ast::Judge) -> Vec<&str> {
 }
 
 /// The roles that judge for a scorer.
-pub(super) fn judges_of(scorer: &ast::Scorer) -> Vec<&str> {
+pub(crate) fn judges_of(scorer: &ast::Scorer) -> Vec<&str> {
     fn of_steps<'s>(steps: &'s [ast::GraphStep], found: &mut Vec<&'s str>) {
         for step in steps {
             match &step.verb {

@@ -286,6 +286,7 @@ fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, f
         let row = match error.mistake {
             Mistake::Unknown => &catalog::UNKNOWN_NAME,
             Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
+            Mistake::Fails => &catalog::ALWAYS_FAILS,
             Mistake::Syntax => &catalog::BAD_EXPRESSION,
             Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
         };

@@ -6,6 +6,8 @@ mod limits;
 mod rules;
 mod secrets;
 
+pub(crate) use secrets::is_long_key;
+
 use aigo_ir::program::Price;
 use aigo_ir::span::Spanned;
 use aigo_ir::value::Value;

@@ -109,6 +109,21 @@ fn is_key(word: &str) -> bool {
         && plain(word)
 }
 
+/// Whether a word that stands anywhere has the looks of a key: it begins as keys of a service do, and goes on as nothing that
+/// people write does, without a break, in letters and digits.
+pub(crate) fn is_long_key(word: &str) -> bool {
+    const UNBROKEN: usize = 16;
+    let Some((start, _)) = STARTS.iter().find(|(start, least)| word.starts_with(start) && word.len() >= *least) else {
+        return false;
+    };
+    let is_random = |part: &str| {
+        part.len() >= UNBROKEN
+            && part.bytes().any(|byte| byte.is_ascii_digit())
+            && part.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    word.get(start.len()..).unwrap_or_default().split(['-', '_']).any(is_random)
+}
+
 /// `Bearer …` and `Basic …`, as headers have them, written out.
 fn is_credential(text: &str) -> bool {
     let mut words = text.split_whitespace();
@@ -139,7 +154,7 @@ fn is_address_with_secret(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_secret;
+    use super::{is_long_key, is_secret};
 
     #[test]
     fn keys_are_known_by_their_looks() {
@@ -165,5 +180,19 @@ mod tests {
             "risk-averse-customers",
         ];
         assert_eq!(others.map(is_secret), [false; 9]);
+    }
+
+    #[test]
+    fn a_key_is_known_anywhere_by_its_unbroken_part() {
+        let keys = [
+            "sk-proj-a1b2c3d4e5f6a7b8c9d0",
+            "AKIA0123456789ABCDEF",
+            "hf_a1b2c3d4e5f6a7b8c9d0",
+            "ghp_0123456789abcdefghij",
+        ];
+        assert_eq!(keys.map(is_long_key), [true; 4]);
+        let words =
+            ["sk-learn-pipelines-of-2024-and-later", "sk-xxxxxxxxxxxxxxxxxxxx", "sk-test", "task-a1b2c3d4e5f6a7b8c9d0"];
+        assert_eq!(words.map(is_long_key), [false; 4]);
     }
 }

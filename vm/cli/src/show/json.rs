@@ -25,6 +25,7 @@ struct Object<'w> {
 #[derive(Serialize)]
 struct Item<'w> {
     code: &'static str,
+    name: Option<&'static str>,
     severity: &'static str,
     message: &'w str,
     help: Option<&'w str>,
@@ -80,6 +81,7 @@ fn place(place: &finding::Place) -> Place<'_> {
 pub(crate) fn write(whole: &Whole<'_>) -> Result<String, serde_json::Error> {
     let items = whole.findings.iter().map(|found| Item {
         code: found.row.code,
+        name: Some(found.row.name).filter(|name| !name.is_empty()),
         severity: found.row.severity.word(),
         message: &found.message,
         help: found.help.as_deref(),
