@@ -7,6 +7,7 @@ mod data;
 mod exits;
 mod explain;
 mod faults;
+mod init;
 mod quickstart;
 mod resume;
 mod roles;

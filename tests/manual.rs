@@ -8,6 +8,7 @@ mod language;
 mod mutation;
 mod page;
 mod readme;
+mod schema;
 mod surroundings;
 
 use std::collections::BTreeSet;

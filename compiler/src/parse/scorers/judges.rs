@@ -244,7 +244,7 @@ impl Reader<'_> {
         for item in self.items(node, "conversation", "messages") {
             let mut entries = item.entries();
             let said = match (entries.next(), entries.next()) {
-                (Some(entry), None) if ["user", "assistant"].contains(&entry.key.value) => Some(entry),
+                (Some(entry), None) if shape::EXAMPLE_MESSAGE.key(entry.key.value).is_some() => Some(entry),
                 _ => None,
             };
             let Some(entry) = said else {

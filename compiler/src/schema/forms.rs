@@ -1,0 +1,259 @@
+//! The schema of a value.
+
+use aigo_ir::value::Value;
+
+use super::{Printer, Wanted, chosen, list, object, text};
+use crate::shape::{Construct, Form, Grammar, Keys, NAME, Names, Required, VARIABLE};
+
+/// Whatever YAML takes as text where it is to be rendered or computed.
+const SCALARS: [&str; 3] = ["string", "number", "boolean"];
+
+impl Printer<'_> {
+    /// The schema of a form; `what` is what messages call the value.
+    pub(super) fn form(&mut self, form: &'static Form, what: &str) -> Value {
+        match form {
+            Form::Template | Form::Expression | Form::Scalar => {
+                typed(&SCALARS, format!("{what} must be {}", said(form)))
+            }
+            Form::Text | Form::TextTemplate => typed(&["string"], format!("{what} must be {}", said(form))),
+            Form::Name(names) => self.name(*names, what),
+            Form::Word(words) => object([("enum", list(words.iter().map(|word| text(*word))))]),
+            Form::Like(grammar) | Form::Rendered(grammar) => like(grammar, &["string"], what),
+            Form::LikeOrWhole(grammar) => like(grammar, &["string", "integer"], what),
+            Form::Whole(least, most) if least == most => {
+                object([("const", Value::Int(*least)), ("errorMessage", text(format!("{what} must be {least}")))])
+            }
+            Form::Whole(..) | Form::Number(..) | Form::Share => number(form, what),
+            Form::Boolean => typed(&["boolean"], format!("{what} must be {}", said(form))),
+            Form::True => {
+                object([("const", Value::Bool(true)), ("errorMessage", text(format!("{what} is true, or not there")))])
+            }
+            Form::Map(construct) => self.reference(Wanted::Map(construct, &[], construct.name)),
+            Form::Part(narrow) => self.reference((*narrow).into()),
+            Form::Shared(shared) => self.reference(Wanted::Form(shared)),
+            Form::Named(keys, value) => self.named(*keys, value, what),
+            Form::List(least, item) => self.list(*least, item, what),
+            Form::Either(forms) => self.either(forms, what),
+            Form::Nothing => typed(&["null"], format!("{what} must be {}", said(form))),
+            Form::Any => object([]),
+            Form::Mentions(names, form) => self.with_examples(*names, form, what),
+        }
+    }
+
+    fn name(&self, names: Names, what: &str) -> Value {
+        let known = self.known.map(|known| known.names(names)).unwrap_or_default();
+        // A label, a scorer or a persona may come from elsewhere; these must be there.
+        let closed = matches!(names, Names::Role | Names::DefinedScorer | Names::DefinedSolvers | Names::Tool);
+        if closed && !known.is_empty() {
+            return object([("enum", list(known.iter().map(|name| text(name.as_str()))))]);
+        }
+        let mut schema = vec![
+            ("type", text("string")),
+            ("pattern", text(NAME)),
+            ("errorMessage", text(format!("{what} must be a name: a letter, then letters, digits and `_`"))),
+        ];
+        if !known.is_empty() {
+            schema.push(("examples", list(known.iter().map(|name| text(name.as_str())))));
+        }
+        Value::map(schema)
+    }
+
+    fn with_examples(&mut self, names: Names, form: &'static Form, what: &str) -> Value {
+        let schema = self.form(form, what);
+        let known = self.known.map(|known| known.names(names)).unwrap_or_default();
+        match schema {
+            Value::Map(map) if !known.is_empty() => {
+                let gate = |name: &String| if names == Names::Scorer { format!("rate({name}) >= 0.9") } else { name.clone() };
+                let mut map = (*map).clone();
+                map.set("examples", list(known.iter().map(|name| text(gate(name)))));
+                Value::Map(std::sync::Arc::new(map))
+            }
+            schema => schema,
+        }
+    }
+
+    fn named(&mut self, keys: Keys, value: &'static Form, what: &str) -> Value {
+        let mut schema = vec![("type", text("object")), ("errorMessage", text(format!("{what} must be a map")))];
+        let pattern = match keys {
+            Keys::Any => None,
+            Keys::Names => Some((NAME, "a name begins with a letter and has letters, digits and `_`")),
+            Keys::Variables => Some((VARIABLE.pattern, "the name of a variable has letters, digits and `_`")),
+        };
+        if let Some((pattern, message)) = pattern {
+            let names = object([("pattern", text(pattern)), ("errorMessage", text(message))]);
+            schema.push(("propertyNames", names));
+        }
+        if !matches!(value, Form::Any) {
+            schema.push(("additionalProperties", self.form(value, "each of its values")));
+        }
+        Value::map(schema)
+    }
+
+    fn list(&mut self, least: usize, item: &'static Form, what: &str) -> Value {
+        let message = format!("{what} must be a list: begin each entry with `- `, or write `[one, two]`");
+        let mut schema = vec![("type", text("array")), ("errorMessage", text(message))];
+        if !matches!(item, Form::Any) {
+            schema.push(("items", self.form(item, &format!("an entry of {what}"))));
+        }
+        if least > 0 {
+            schema.push(("minItems", Value::Int(i64::try_from(least).unwrap_or(1))));
+        }
+        Value::map(schema)
+    }
+
+    /// Forms that are told apart by the kinds of values.
+    fn either(&mut self, forms: &'static [Form], what: &str) -> Value {
+        if forms.iter().any(|form| matches!(form, Form::Any)) {
+            return object([]);
+        }
+        let mut kinds: Vec<&str> = Vec::new();
+        let mut words: Vec<String> = Vec::new();
+        let mut examples: Vec<Value> = Vec::new();
+        for form in forms {
+            kinds.extend(types(form));
+            let word = said(form);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+            examples.extend(complete(form).map(text));
+        }
+        kinds.dedup();
+        let message = format!("{what} must be {}", words.join(", or "));
+        let mut rest = typed(&kinds, message);
+        if let (Value::Map(map), false) = (&rest, examples.is_empty()) {
+            let mut map = (**map).clone();
+            map.set("examples", Value::list(examples));
+            rest = Value::Map(std::sync::Arc::new(map));
+        }
+        for form in forms.iter().rev() {
+            let kinds = types(form);
+            let mut condition = vec![("type", one_or_list(&kinds))];
+            // Of two maps the first is a construct, known by its keys.
+            if let (Form::Map(construct), true) = (form, forms.iter().filter(|form| types(form) == kinds).count() > 1) {
+                condition.extend(told_by(construct));
+            }
+            let then = self.form(form, what);
+            rest = chosen(Value::map(condition), then, rest);
+        }
+        rest
+    }
+}
+
+/// A map that has the construct's required keys, and no others than its own.
+fn told_by(construct: &Construct) -> [(&'static str, Value); 2] {
+    let required = construct.keys.iter().filter(|key| key.required == Required::Yes).map(|key| text(key.name));
+    let own = construct.names().map(text);
+    [("required", list(required)), ("propertyNames", object([("enum", list(own))]))]
+}
+
+fn typed(types: &[&str], message: String) -> Value {
+    object([("type", one_or_list(types)), ("errorMessage", text(message))])
+}
+
+fn one_or_list(types: &[&str]) -> Value {
+    match types {
+        [one] => text(*one),
+        _ => list(types.iter().map(|one| text(*one))),
+    }
+}
+
+fn like(grammar: &Grammar, types: &[&str], what: &str) -> Value {
+    object([
+        ("type", one_or_list(types)),
+        ("pattern", text(grammar.pattern)),
+        ("errorMessage", text(format!("{what} must be {}", grammar.name))),
+        ("examples", list(grammar.examples.iter().map(|example| text(*example)))),
+    ])
+}
+
+fn number(form: &Form, what: &str) -> Value {
+    let mut schema = Vec::new();
+    match form {
+        Form::Whole(least, most) => {
+            schema.push(("type", text("integer")));
+            schema.extend((*least != i64::MIN).then_some(("minimum", Value::Int(*least))));
+            schema.extend((*most != i64::MAX).then_some(("maximum", Value::Int(*most))));
+        }
+        Form::Number(least, most) => {
+            schema.push(("type", text("number")));
+            schema.extend((*least != f64::MIN).then(|| ("minimum", whole_or_float(*least))));
+            schema.extend((*most != f64::MAX).then(|| ("maximum", whole_or_float(*most))));
+        }
+        _ => schema.extend([
+            ("type", text("number")),
+            ("exclusiveMinimum", Value::Int(0)),
+            ("maximum", Value::Int(1)),
+        ]),
+    }
+    schema.push(("errorMessage", text(format!("{what} must be {}", said(form)))));
+    Value::map(schema)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "whole, and small")]
+fn whole_or_float(x: f64) -> Value {
+    if x.fract() == 0.0 { Value::Int(x as i64) } else { Value::Float(x) }
+}
+
+/// The kinds of JSON that values of a form have.
+fn types(form: &Form) -> Vec<&'static str> {
+    match form {
+        Form::Template | Form::Expression | Form::Scalar => SCALARS.to_vec(),
+        Form::Text | Form::TextTemplate | Form::Name(_) | Form::Word(_) | Form::Like(_) | Form::Rendered(_) => {
+            vec!["string"]
+        }
+        Form::LikeOrWhole(_) => vec!["string", "integer"],
+        Form::Whole(..) => vec!["integer"],
+        Form::Number(..) | Form::Share => vec!["number"],
+        Form::Boolean | Form::True => vec!["boolean"],
+        Form::Map(_) | Form::Part(_) | Form::Named(..) => vec!["object"],
+        Form::List(..) => vec!["array"],
+        Form::Either(forms) => forms.iter().flat_map(types).collect(),
+        Form::Nothing => vec!["null"],
+        Form::Any => vec!["string", "number", "boolean", "object", "array", "null"],
+        Form::Mentions(_, form) => types(form),
+        Form::Shared(shared) => types(&shared.form),
+    }
+}
+
+/// What values of a form are, for messages.
+fn said(form: &Form) -> String {
+    match form {
+        Form::Template | Form::TextTemplate | Form::Scalar => "text".to_owned(),
+        Form::Text => "text, in quotes where it looks like a number, a boolean or a map".to_owned(),
+        Form::Expression => "an expression, in quotes where it begins with one or holds a colon".to_owned(),
+        Form::Name(_) => "a name".to_owned(),
+        Form::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+        Form::Like(grammar) | Form::Rendered(grammar) | Form::LikeOrWhole(grammar) => grammar.name.to_owned(),
+        Form::Whole(least, most) => match (*least, *most) {
+            (i64::MIN, _) => "a whole number".to_owned(),
+            (least, i64::MAX) => format!("a whole number of at least {least}"),
+            (least, most) => format!("a whole number from {least} to {most}"),
+        },
+        Form::Number(least, most) if *least != f64::MIN && *most != f64::MAX => {
+            format!("a number from {least} to {most}")
+        }
+        Form::Number(least, _) if *least != f64::MIN => format!("a number of at least {least}"),
+        Form::Number(..) => "a number".to_owned(),
+        Form::Share => "a number above 0, at most 1".to_owned(),
+        Form::Boolean => "`true` or `false`, without quotes".to_owned(),
+        Form::True => "`true`".to_owned(),
+        Form::Map(construct) => format!("a map with `{}`", construct.names().next().unwrap_or_default()),
+        Form::Part(_) | Form::Named(..) => "a map".to_owned(),
+        Form::List(..) => "a list".to_owned(),
+        Form::Either(forms) => forms.iter().map(said).collect::<Vec<_>>().join(", or "),
+        Form::Nothing => "nothing".to_owned(),
+        Form::Any => "anything".to_owned(),
+        Form::Mentions(_, form) => said(form),
+        Form::Shared(shared) => said(&shared.form),
+    }
+}
+
+/// The texts that an editor can offer for a form.
+fn complete(form: &Form) -> impl Iterator<Item = &'static str> + use<> {
+    let texts: &'static [&'static str] = match form {
+        Form::Word(words) => words,
+        Form::Like(grammar) | Form::Rendered(grammar) | Form::LikeOrWhole(grammar) => grammar.examples,
+        _ => &[],
+    };
+    texts.iter().copied()
+}
