@@ -120,8 +120,8 @@ pub fn known(name: &str, bytes: &[u8], world: &dyn Sources) -> Option<Known> {
         parse::parse(&tree, &mut found)
     };
     let scope = definitions(&loader, &task, &mut sources, &mut found);
-    let prepared = (!is_library).then(|| dataset::prepare(&task, world, &sources, &mut found));
-    let profile = prepared.map(|prepared| dataset::profile(prepared, world, &sources, &mut found));
+    let prepared = (!is_library).then(|| dataset::prepare(&task, world, &mut sources, &mut found));
+    let profile = prepared.map(|prepared| dataset::profile(prepared, world, &mut sources, &mut found));
     Some(Known::of(&task, &scope, profile.as_ref()))
 }
 

@@ -23,19 +23,17 @@ pub fn schema(known: Option<&Known>) -> Value {
     let has = |key: &str| object([("required", list([text(key)]))]);
     let only_task = TASK.keys.iter().filter(|key| LIBRARY.key(key.name).is_none() && is_telling(key.name));
     let of_task = only_task.map(|key| has(key.name));
-    let defines = object([
-        ("required", list([text("define")])),
-        ("not", object([("anyOf", Value::list(of_task.collect()))])),
-    ]);
+    let defines =
+        object([("required", list([text("define")])), ("not", object([("anyOf", Value::list(of_task.collect()))]))]);
     let mut definitions = printer.definitions;
     definitions.sort_by(|one, other| one.0.cmp(&other.0));
-    let (title, about) = match known {
-        None => ("A task of aigo", "Print it with `aigo schema`; `aigo schema TASK` knows the names of a task."),
-        Some(_) => ("This task of aigo", "It knows the task's names as they were when `aigo schema TASK` printed it."),
+    // No title: editors would show it over every hover.
+    let about = match known {
+        None => "The tasks of aigo, as `aigo schema` prints them; `aigo schema TASK` also knows the names of a task.",
+        Some(_) => "One task of aigo, with its names as they were when `aigo schema TASK` printed this.",
     };
     object([
         ("$schema", text("http://json-schema.org/draft-07/schema#")),
-        ("title", text(title)),
         ("$comment", text(about)),
         ("if", defines),
         ("then", library),
@@ -119,7 +117,7 @@ impl Printer<'_> {
     /// A map without verbs: its keys, side by side.
     fn without_verb(&mut self, keys: &[&'static Key], name: &str) -> Value {
         let required = keys.iter().filter(|key| key.required == Required::Yes).map(|key| text(key.name)).collect();
-        let properties: Vec<(&str, Value)> = keys.iter().map(|key| (key.name, self.key(key))).collect();
+        let properties: Vec<(&str, Value)> = keys.iter().map(|&key| (key.name, self.key(key))).collect();
         let mut schema = vec![
             ("type", text("object")),
             ("properties", Value::map(properties)),
@@ -142,13 +140,13 @@ impl Printer<'_> {
     fn with_verb(&mut self, keys: &[&'static Key], name: &str, slug: &str) -> Value {
         let verbs = || keys.iter().filter(|key| key.part == Part::Verb);
         let mut own = Vec::new();
-        for key in keys {
+        for &key in keys {
             let value = self.key(key);
             self.definitions.push((format!("{slug}.{}", key.name), value));
             own.push((key.name, object([("$ref", text(format!("#/definitions/{slug}.{}", key.name)))])));
         }
-        let of = |wanted: &dyn Fn(&Key) -> bool| -> Vec<(&str, Value)> {
-            keys.iter().zip(&own).filter(|(key, _)| wanted(key)).map(|(_, own)| own.clone()).collect()
+        let of = |wanted: &dyn Fn(&Key) -> bool| -> Vec<(&'static str, Value)> {
+            keys.iter().zip(&own).filter(|&(&key, _)| wanted(key)).map(|(_, own)| own.clone()).collect()
         };
         let words: Vec<String> = verbs().map(|key| format!("`{}`", key.name)).collect();
         let missing = object([

@@ -38,13 +38,15 @@ fn every_template_takes_the_models_that_its_comments_show() {
         run(&folder, &["init", ".", "--for", template]);
         let path = folder.join("task.yaml");
         let text = std::fs::read_to_string(&path).expect("the task");
-        let shown: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("#   ")).filter(|l| l.contains("{model:")).collect();
+        let shown: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("#   ")).filter(|l| l.contains("{model:")).collect();
         assert!(shown.len() >= 2, "{template}: {shown:?}");
         let (before, rest) = text.split_once("models:\n").expect("models");
         let roles = rest.lines().take_while(|line| line.is_empty() || line.starts_with(' ')).count();
         let rest: Vec<&str> = rest.lines().skip(roles).collect();
         let models: Vec<String> = shown.iter().map(|line| format!("  {line}")).collect();
-        std::fs::write(&path, format!("{before}models:\n{}\n{}\n", models.join("\n"), rest.join("\n"))).expect("it is written");
+        std::fs::write(&path, format!("{before}models:\n{}\n{}\n", models.join("\n"), rest.join("\n")))
+            .expect("it is written");
         let checked = run_with(&folder, &["check", ".", "--deny", "warnings"], &KEYS);
         assert_eq!((checked.code, checked.out.as_str()), (0, ""), "{template}: {}", checked.err);
     }
@@ -72,7 +74,8 @@ fn the_schema_of_a_new_task_is_where_its_first_line_says() {
     let folder = folder("init-schema");
     run(&folder, &["init", "."]);
     let text = std::fs::read_to_string(folder.join("task.yaml")).expect("the task");
-    let path = text.lines().next().and_then(|line| line.strip_prefix("# yaml-language-server: $schema=")).expect("a schema");
+    let path =
+        text.lines().next().and_then(|line| line.strip_prefix("# yaml-language-server: $schema=")).expect("a schema");
     let kept = std::fs::read_to_string(folder.join(path)).expect("it is there");
     assert_eq!(kept, run(&folder, &["schema"]).out);
 }
@@ -86,7 +89,8 @@ fn the_schema_of_a_task_knows_its_names() {
     };
     let text = std::fs::read_to_string(root().join("tasks/templates/support/task.yaml")).expect("a template");
     std::fs::create_dir_all(folder.join("data")).expect("a folder");
-    std::fs::copy(root().join("tasks/templates/support/data/recorded.jsonl"), folder.join("data/recorded.jsonl")).expect("a file");
+    std::fs::copy(root().join("tasks/templates/support/data/recorded.jsonl"), folder.join("data/recorded.jsonl"))
+        .expect("a file");
     let schema = of(&text).json();
     let definitions = &schema["definitions"];
     let role = serde_json::json!(["assistant", "judge", "user"]);

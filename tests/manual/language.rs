@@ -98,13 +98,19 @@ fn every_key_is_in_its_table() {
 
 #[test]
 fn the_words_of_the_table_say_what_its_columns_say() {
-    for (construct, key) in CONSTRUCTS.iter().flat_map(|construct| construct.keys.iter().map(move |key| (construct, key))) {
+    for (construct, key) in
+        CONSTRUCTS.iter().flat_map(|construct| construct.keys.iter().map(move |key| (construct, key)))
+    {
         let place = format!("`{}` of {}", key.name, construct.name);
         // Of a scorer the name hangs on the verb.
         let says = key.doc.contains("Required") && key.name != "name" || key.doc.ends_with("Required.");
         assert_eq!(says, key.required == Required::Yes, "{place}: whether it is required");
         if let Some(default) = key.default {
-            let shown = [format!("`{default}` unless given"), format!("{default} unless given"), format!("`{default}` (the default")];
+            let shown = [
+                format!("`{default}` unless given"),
+                format!("{default} unless given"),
+                format!("`{default}` (the default"),
+            ];
             let unsaid = ["10m", "1m", "false", "assistant", "continue"].contains(&default);
             assert!(unsaid || shown.iter().any(|shown| key.doc.contains(shown)), "{place}: its default is {default}");
         }

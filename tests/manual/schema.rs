@@ -143,7 +143,12 @@ fn what_the_compiler_accepts_passes_the_schema() {
     for page in pages() {
         for block in page.blocks.iter().filter(|block| block.is("yaml")) {
             let text = task_of(block);
-            hold(&block.place(&page), &text, &surroundings::compiled(text.as_bytes(), &page), &surroundings::files(&page));
+            hold(
+                &block.place(&page),
+                &text,
+                &surroundings::compiled(text.as_bytes(), &page),
+                &surroundings::files(&page),
+            );
         }
     }
     for path in ["tasks", "tests/fixtures", "tests/broken"].iter().flat_map(|folder| files_of(folder)) {
@@ -180,7 +185,9 @@ fn what_the_schema_rejects_the_compiler_rejects() {
                 for change in [Change::Rename, Change::Remove, Change::Alter, Change::Retype] {
                     let path = format!("{} {change:?}", generic(&at));
                     let seen = tried.entry(path.clone()).or_default();
-                    let Some(mutant) = changed(&task, &at, change).filter(|_| *seen < MOST_OF_ONE_PATH) else { continue };
+                    let Some(mutant) = changed(&task, &at, change).filter(|_| *seen < MOST_OF_ONE_PATH) else {
+                        continue;
+                    };
                     *seen += 1;
                     let found = findings(&mutant, &page);
                     counts[0] += 1;
@@ -204,7 +211,11 @@ fn what_the_schema_rejects_the_compiler_rejects() {
     let [all, of_shape, seen] = counts;
     assert!(all > 3_000 && of_shape > 1_000, "only {all} changes, {of_shape} of them of shape");
     let unseen: Vec<String> = unseen.into_iter().collect();
-    assert!(seen * 100 >= of_shape * 95, "the schema sees {seen} of {of_shape} changes of shape; not:\n{}", unseen.join("\n"));
+    assert!(
+        seen * 100 >= of_shape * 95,
+        "the schema sees {seen} of {of_shape} changes of shape; not:\n{}",
+        unseen.join("\n")
+    );
 }
 
 /// The codes of what the compiler finds; none where it accepts the task.

@@ -36,7 +36,11 @@ impl Printer<'_> {
             Form::Either(forms) => self.either(forms, what),
             Form::Nothing => typed(&["null"], format!("{what} must be {}", said(form))),
             Form::Any => object([]),
-            Form::Mentions(names, form) => self.with_examples(*names, form, what),
+            Form::Mentions(_, inner) => {
+                let examples = self.examples(form);
+                let schema = self.form(inner, what);
+                if examples.is_empty() { schema } else { with(schema, "examples", Value::list(examples)) }
+            }
         }
     }
 
@@ -58,17 +62,21 @@ impl Printer<'_> {
         Value::map(schema)
     }
 
-    fn with_examples(&mut self, names: Names, form: &'static Form, what: &str) -> Value {
-        let schema = self.form(form, what);
-        let known = self.known.map(|known| known.names(names)).unwrap_or_default();
-        match schema {
-            Value::Map(map) if !known.is_empty() => {
-                let gate = |name: &String| if names == Names::Scorer { format!("rate({name}) >= 0.9") } else { name.clone() };
-                let mut map = (*map).clone();
-                map.set("examples", list(known.iter().map(|name| text(gate(name)))));
-                Value::Map(std::sync::Arc::new(map))
+    /// The texts that an editor can offer for a form.
+    fn examples(&self, form: &Form) -> Vec<Value> {
+        let known = |names: Names| self.known.map(|known| known.names(names)).unwrap_or_default();
+        match form {
+            Form::Word(words) => words.iter().map(|word| text(*word)).collect(),
+            Form::Like(grammar) | Form::Rendered(grammar) | Form::LikeOrWhole(grammar) => {
+                grammar.examples.iter().map(|example| text(*example)).collect()
             }
-            schema => schema,
+            Form::Name(names) => known(*names).iter().map(|name| text(name.as_str())).collect(),
+            // Where scorers are mentioned, a gate is written.
+            Form::Mentions(Names::Scorer, _) => {
+                known(Names::Scorer).iter().map(|name| text(format!("rate({name}) >= 0.9"))).collect()
+            }
+            Form::Mentions(names, _) => known(*names).iter().map(|name| text(name.as_str())).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -115,16 +123,10 @@ impl Printer<'_> {
             if !words.contains(&word) {
                 words.push(word);
             }
-            examples.extend(complete(form).map(text));
+            examples.extend(self.examples(form));
         }
         kinds.dedup();
-        let message = format!("{what} must be {}", words.join(", or "));
-        let mut rest = typed(&kinds, message);
-        if let (Value::Map(map), false) = (&rest, examples.is_empty()) {
-            let mut map = (**map).clone();
-            map.set("examples", Value::list(examples));
-            rest = Value::Map(std::sync::Arc::new(map));
-        }
+        let mut rest = typed(&kinds, format!("{what} must be {}", words.join(", or ")));
         for form in forms.iter().rev() {
             let kinds = types(form);
             let mut condition = vec![("type", one_or_list(&kinds))];
@@ -135,7 +137,8 @@ impl Printer<'_> {
             let then = self.form(form, what);
             rest = chosen(Value::map(condition), then, rest);
         }
-        rest
+        // An editor that completes nothing behind a colon looks here, and into no branch.
+        if examples.is_empty() { rest } else { with(rest, "examples", Value::list(examples)) }
     }
 }
 
@@ -144,6 +147,14 @@ fn told_by(construct: &Construct) -> [(&'static str, Value); 2] {
     let required = construct.keys.iter().filter(|key| key.required == Required::Yes).map(|key| text(key.name));
     let own = construct.names().map(text);
     [("required", list(required)), ("propertyNames", object([("enum", list(own))]))]
+}
+
+/// A schema with one keyword more.
+fn with(schema: Value, keyword: &str, value: Value) -> Value {
+    let Value::Map(map) = schema else { return schema };
+    let mut map = (*map).clone();
+    map.set(keyword, value);
+    Value::Map(std::sync::Arc::new(map))
 }
 
 fn typed(types: &[&str], message: String) -> Value {
@@ -179,11 +190,7 @@ fn number(form: &Form, what: &str) -> Value {
             schema.extend((*least != f64::MIN).then(|| ("minimum", whole_or_float(*least))));
             schema.extend((*most != f64::MAX).then(|| ("maximum", whole_or_float(*most))));
         }
-        _ => schema.extend([
-            ("type", text("number")),
-            ("exclusiveMinimum", Value::Int(0)),
-            ("maximum", Value::Int(1)),
-        ]),
+        _ => schema.extend([("type", text("number")), ("exclusiveMinimum", Value::Int(0)), ("maximum", Value::Int(1))]),
     }
     schema.push(("errorMessage", text(format!("{what} must be {}", said(form)))));
     Value::map(schema)
@@ -246,14 +253,4 @@ fn said(form: &Form) -> String {
         Form::Mentions(_, form) => said(form),
         Form::Shared(shared) => said(&shared.form),
     }
-}
-
-/// The texts that an editor can offer for a form.
-fn complete(form: &Form) -> impl Iterator<Item = &'static str> + use<> {
-    let texts: &'static [&'static str] = match form {
-        Form::Word(words) => words,
-        Form::Like(grammar) | Form::Rendered(grammar) | Form::LikeOrWhole(grammar) => grammar.examples,
-        _ => &[],
-    };
-    texts.iter().copied()
 }

@@ -41,11 +41,7 @@ pub static DATASET: Construct = Construct {
         )
         .beside(&["transcripts"]),
         key("tags", list(&Form::Text), "Tags for all its samples, beside their own."),
-        key(
-            "cluster",
-            Form::Mentions(Names::Field, &Form::Text),
-            "The field that says which samples belong together.",
-        ),
+        key("cluster", Form::Mentions(Names::Field, &Form::Text), "The field that says which samples belong together."),
         key("filter", Form::Expression, "Only rows for which this holds are samples."),
         key(
             "shuffle",
@@ -61,11 +57,7 @@ pub static DATA_FILE: Construct = Construct {
     name: "a data file",
     keys: &[
         key("path", Form::Text, "The path, relative to the task's folder. Required.").required(),
-        key(
-            "format",
-            Form::Word(&FORMATS),
-            "`jsonl`, `json`, `csv`, `tsv` or `yaml`; by the extension unless given.",
-        ),
+        key("format", Form::Word(&FORMATS), "`jsonl`, `json`, `csv`, `tsv` or `yaml`; by the extension unless given."),
     ],
 };
 

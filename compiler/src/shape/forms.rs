@@ -137,9 +137,7 @@ impl Form {
         match self {
             Self::Template | Self::TextTemplate | Self::Rendered(_) => "template",
             Self::Expression => "expression",
-            Self::Text | Self::Scalar | Self::Name(_) | Self::Word(_) | Self::Like(_) | Self::LikeOrWhole(_) => {
-                "name"
-            }
+            Self::Text | Self::Scalar | Self::Name(_) | Self::Word(_) | Self::Like(_) | Self::LikeOrWhole(_) => "name",
             Self::Whole(..) | Self::Number(..) | Self::Share => "number",
             Self::Boolean | Self::True => "boolean",
             Self::Map(_) | Self::Part(_) | Self::Named(..) => "map",
@@ -179,8 +177,7 @@ pub(super) const fn list(form: &'static Form) -> Form {
 pub(super) const CHOICES: Form = Form::List(1, &Form::Either(&[Form::TextTemplate, Form::Map(&CHOICE)]));
 
 /// Names and types of parameters.
-pub(super) const PARAMS: Form =
-    Form::Named(Keys::Names, &Form::Either(&[Form::Like(&TYPE), Form::Map(&super::PARAM)]));
+pub(super) const PARAMS: Form = Form::Named(Keys::Names, &Form::Either(&[Form::Like(&TYPE), Form::Map(&super::PARAM)]));
 
 /// The words of a type of which `ALL` values have a `word`.
 macro_rules! words {
@@ -222,11 +219,8 @@ pub static ANSWER_TIME: Grammar = Grammar {
 };
 
 /// An amount of money.
-pub static MONEY: Grammar = Grammar {
-    name: "an amount such as `25 USD`",
-    pattern: "^\\s*[0-9.]+\\s+USD\\s*$",
-    examples: &["25 USD"],
-};
+pub static MONEY: Grammar =
+    Grammar { name: "an amount such as `25 USD`", pattern: "^\\s*[0-9.]+\\s+USD\\s*$", examples: &["25 USD"] };
 
 /// How many.
 pub static RANGE: Grammar = Grammar {

@@ -3,14 +3,11 @@
 use aigo_ir::program::HttpMethod;
 
 use super::forms::{CHOICES, at_least, list, map_of, words};
-use super::{
-    ADDRESS, Construct, DURATION, Form, Keys, MODEL, Names, Narrow, Part, Shared, URL, VARIABLE, key, verb,
-};
+use super::{ADDRESS, Construct, DURATION, Form, Keys, MODEL, Names, Narrow, Part, Shared, URL, VARIABLE, key, verb};
 use crate::families::EFFORTS;
 
 /// Who plays a role: a map, or the name of a chat model alone.
-pub static PLAYER: Shared =
-    Shared { name: "a player", form: Form::Either(&[Form::Map(&ROLE), Form::Like(&MODEL)]) };
+pub static PLAYER: Shared = Shared { name: "a player", form: Form::Either(&[Form::Map(&ROLE), Form::Like(&MODEL)]) };
 
 /// A program and its arguments.
 const COMMAND: Form = Form::List(1, &Form::Scalar);
@@ -53,18 +50,10 @@ pub static ROLE: Construct = Construct {
             "With `model`: the endpoint's name in the identity of answers; the provider's unless given.",
         )
         .beside(OF_MODELS),
-        key(
-            "api_key",
-            Form::Map(&SECRET),
-            "With `model`: `{env: NAME}`, the environment variable that holds the key.",
-        )
-        .beside(OF_MODELS),
-        key(
-            "temperature",
-            Form::Number(0.0, 2.0),
-            "How freely it draws; 0 for a judge that takes it unless given.",
-        )
-        .beside(OF_MODELS),
+        key("api_key", Form::Map(&SECRET), "With `model`: `{env: NAME}`, the environment variable that holds the key.")
+            .beside(OF_MODELS),
+        key("temperature", Form::Number(0.0, 2.0), "How freely it draws; 0 for a judge that takes it unless given.")
+            .beside(OF_MODELS),
         key("top_p", Form::Number(0.0, 1.0), "The share of likely tokens it draws from.").beside(OF_MODELS),
         key("max_tokens", at_least(1), "The longest answer, thinking included.").beside(OF_MODELS),
         key("seed", at_least(0), "The provider's seed.").beside(OF_MODELS),
@@ -76,8 +65,7 @@ pub static ROLE: Construct = Construct {
         )
         .beside(OF_MODELS),
         key("extra", map_of(&Form::Any), "Other parameters of the provider, sent as they are.").beside(OF_MODELS),
-        key("price", Form::Map(&PRICE), "USD per million tokens: `{input, output, cached_input}`.")
-            .beside(OF_MODELS),
+        key("price", Form::Map(&PRICE), "USD per million tokens: `{input, output, cached_input}`.").beside(OF_MODELS),
         key("headers", HEADERS, "With `model`: more headers, each a text or `{env: NAME}`.").beside(OF_MODELS),
         key(
             "timeout",
@@ -97,8 +85,7 @@ pub static HTTP: Construct = Construct {
     name: "an application",
     keys: &[
         key("url", Form::Rendered(&URL), "Where it is asked. Required.").required(),
-        key("method", words!(HttpMethod), "`GET`, `POST`, `PUT`, `PATCH` or `DELETE`; `POST` unless given.")
-            .or("POST"),
+        key("method", words!(HttpMethod), "`GET`, `POST`, `PUT`, `PATCH` or `DELETE`; `POST` unless given.").or("POST"),
         key("headers", HEADERS, "Headers: each a template, or `{env: NAME, prefix: TEXT}`."),
         key("body", BODY, "What is sent as JSON: a tree whose texts are templates."),
         key(
@@ -203,20 +190,12 @@ pub static RULE: Construct = Construct {
             "With `say` and `any_of`, of a simulated user: `going`, `done` or `gave_up`.",
         )
         .beside(SAYING),
-        key(
-            "calls",
-            list(&Form::Map(&SCRIPTED_CALL)),
-            "With `say` and `any_of`, or alone: tool calls that it makes.",
-        )
-        .beside(SAYING)
-        .part(Part::Alone),
-        key(
-            "context",
-            list(&Form::Template),
-            "With `say` and `any_of`, or alone: chunks that it has read, templates.",
-        )
-        .beside(SAYING)
-        .part(Part::Alone),
+        key("calls", list(&Form::Map(&SCRIPTED_CALL)), "With `say` and `any_of`, or alone: tool calls that it makes.")
+            .beside(SAYING)
+            .part(Part::Alone),
+        key("context", list(&Form::Template), "With `say` and `any_of`, or alone: chunks that it has read, templates.")
+            .beside(SAYING)
+            .part(Part::Alone),
     ],
 };
 
@@ -288,8 +267,7 @@ pub static REQUEST: Construct = Construct {
     name: "a request",
     keys: &[
         key("url", Form::Rendered(&URL), "Where it goes. Required.").required(),
-        key("method", words!(HttpMethod), "`GET`, `POST`, `PUT`, `PATCH` or `DELETE`; `POST` unless given.")
-            .or("POST"),
+        key("method", words!(HttpMethod), "`GET`, `POST`, `PUT`, `PATCH` or `DELETE`; `POST` unless given.").or("POST"),
         key("headers", HEADERS, "Headers: each a template, or `{env: NAME, prefix: TEXT}`."),
         key("body", BODY, "What is sent as JSON: a tree whose texts are templates."),
     ],

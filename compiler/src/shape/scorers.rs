@@ -278,11 +278,7 @@ pub static JUDGE: Construct = Construct {
 pub static EXAMPLE: Construct = Construct {
     name: "an example",
     keys: &[
-        key(
-            "conversation",
-            list(&Form::Map(&EXAMPLE_MESSAGE)),
-            "What was said, each a map such as `user: Hello`.",
-        ),
+        key("conversation", list(&Form::Map(&EXAMPLE_MESSAGE)), "What was said, each a map such as `user: Hello`."),
         key("text", Form::Text, "What was said, as one text, in its place."),
         key("score", ON_SCALE, "The verdict, on the judge's scale. Required.").required(),
         key("reason", Form::Text, "Why, in a sentence."),
@@ -292,17 +288,14 @@ pub static EXAMPLE: Construct = Construct {
 /// A message of an example.
 pub static EXAMPLE_MESSAGE: Construct = Construct {
     name: "a message of an example",
-    keys: &[
-        verb("user", Form::Text, "What the user said."),
-        verb("assistant", Form::Text, "What the assistant said."),
-    ],
+    keys: &[verb("user", Form::Text, "What the user said."), verb("assistant", Form::Text, "What the assistant said.")],
 };
 
 /// Labels as a scale.
 pub static LABELS: Construct = Construct {
     name: "a scale",
     keys: &[
-        key("labels", map_of(&Form::Number(f64::MIN, f64::MAX)), "Words, each worth a number. Required.").required(),
+        key("labels", map_of(&Form::Number(f64::MIN, f64::MAX)), "Words, each worth a number. Required.").required()
     ],
 };
 
@@ -321,20 +314,15 @@ pub static GRAPH: Construct = Construct {
 };
 
 /// The steps of a graph.
-pub static GRAPH_STEPS: Shared =
-    Shared { name: "the steps of a graph", form: Form::List(0, &Form::Map(&GRAPH_STEP)) };
+pub static GRAPH_STEPS: Shared = Shared { name: "the steps of a graph", form: Form::List(0, &Form::Map(&GRAPH_STEP)) };
 
 /// A step of a graph.
 pub static GRAPH_STEP: Construct = Construct {
     name: "a step of a graph",
     keys: &[
         verb("extract", Form::Map(&EXTRACT), "A list of things that a judge finds in the conversation: one call."),
-        verb(
-            "each",
-            Form::Map(&EACH),
-            "Steps for each item of a list, side by side; their results are a list.",
-        )
-        .needs(&["as"]),
+        verb("each", Form::Map(&EACH), "Steps for each item of a list, side by side; their results are a list.")
+            .needs(&["as"]),
         verb("judge", Form::Map(&JUDGE), "A judge's verdict."),
         verb("set", names_to(&Form::Expression), "Names for values: a map of names to expressions."),
         verb("if", Form::Map(&GRAPH_IF), "A fork."),

@@ -144,7 +144,7 @@ pub static FOR_EACH: Construct = Construct {
 pub static SAID: Construct = Construct {
     name: "what is said",
     keys: &[
-        key("any_of", CHOICES, "Several texts, one of which is drawn by position from the seed. Required.").required(),
+        key("any_of", CHOICES, "Several texts, one of which is drawn by position from the seed. Required.").required()
     ],
 };
 

@@ -33,11 +33,7 @@ pub static TASK: Construct = Construct {
         key("solvers", Form::Shared(&STEPS), "How every sample of the dataset proceeds."),
         key("scorers", list(&Form::Map(&SCORER)), "How conversations are scored."),
         key("gates", list(&Form::Either(&[Form::Map(&GATE), CONDITION_TEXT])), "When a build fails."),
-        key(
-            "suites",
-            names_to(&Form::Map(&SUITE)),
-            "Named selections of samples: `{NAME: {select, subset}}`.",
-        ),
+        key("suites", names_to(&Form::Map(&SUITE)), "Named selections of samples: `{NAME: {select, subset}}`."),
         key("epochs", Form::Whole(1, 1000), "How often each sample is run; 1 unless given.").or("1"),
         key("seed", at_least(0), "From which choices are drawn; 0 unless given.").or("0"),
         key("limits", Form::Map(&LIMITS), "What a run may use."),
@@ -48,11 +44,7 @@ pub static TASK: Construct = Construct {
         key("scenarios", list(&Form::Map(&SCENARIO)), "Samples that bring their own steps."),
         key("world", Form::Map(&WORLD), "The state that tools change: `{state: …}`."),
         key("tools", list(&Form::Map(&TOOL)), "What the assistant may call."),
-        key(
-            "language",
-            Form::Scalar,
-            "The language that simulated users write; that of their goal unless given.",
-        ),
+        key("language", Form::Scalar, "The language that simulated users write; that of their goal unless given."),
         key("tags", TAGS, "Tags of every sample of the task."),
     ],
 };
@@ -135,12 +127,8 @@ pub static DEFINED_SOLVERS: Construct = Construct {
 pub static PARAM: Construct = Construct {
     name: "a parameter",
     keys: &[
-        key(
-            "type",
-            Form::Like(&TYPE),
-            "Its type: `string`, `integer`, `number`, `boolean`, `list<string>`. Required.",
-        )
-        .required(),
+        key("type", Form::Like(&TYPE), "Its type: `string`, `integer`, `number`, `boolean`, `list<string>`. Required.")
+            .required(),
         key("default", Form::Any, "Its value where none is given; without one it must be given."),
         key("description", Form::Text, "What it means."),
     ],
@@ -151,11 +139,7 @@ pub static PERSONA: Construct = Construct {
     name: "a persona",
     keys: &[
         key("text", Form::Template, "How the user is. Required.").required(),
-        key(
-            "must",
-            list(&Form::Text),
-            "What the user must have done by the end, for the persona to have been played.",
-        ),
+        key("must", list(&Form::Text), "What the user must have done by the end, for the persona to have been played."),
         key(
             "probes",
             Form::Either(&[list(&Form::Name(Names::Scorer)), Form::Name(Names::Scorer)]),
@@ -184,9 +168,7 @@ pub static SCENARIO: Construct = Construct {
 /// `world`.
 pub static WORLD: Construct = Construct {
     name: "the world",
-    keys: &[
-        key("state", map_of(&Form::Any), "What every sample begins with in each epoch. Required.").required(),
-    ],
+    keys: &[key("state", map_of(&Form::Any), "What every sample begins with in each epoch. Required.").required()],
 };
 
 /// A tool.

@@ -30,7 +30,6 @@ macro_rules! file {
     };
 }
 
-
 static SUPPORT: [File; 2] = [
     file!("support", "task.yaml", "the task: who talks, how it goes, how it is scored"),
     file!("support", "data/recorded.jsonl", "three real conversations: put your own there"),

@@ -70,7 +70,8 @@ impl Reader<'_> {
             Answer::Verdict(..) => "verdict",
             Answer::Fault(_) => "fault",
         };
-        let alone = |key: &str| matches!(answer, Answer::Nothing) && shape::RULE.key(key).is_some_and(Key::stands_alone);
+        let alone =
+            |key: &str| matches!(answer, Answer::Nothing) && shape::RULE.key(key).is_some_and(Key::stands_alone);
         for key in shape::RULE.names().filter(|key| fields.is_idle(key, verb) && !alone(key)) {
             let message = format!("`{key}` goes with `say` and `any_of`, not with `{verb}`");
             self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help("remove it"));

@@ -23,7 +23,10 @@ pub(crate) fn init(args: &InitArgs) -> u8 {
     let schema = schema::text(None);
     let mut wanted: Vec<(&str, &str, &str)> = files.iter().map(|file| (file.path, file.text, file.about)).collect();
     // These two say the same for every task, so those that are there will do.
-    let shared = [(SCHEMA, schema.as_str(), "what editors complete and check from"), (IGNORED.path, IGNORED.text, IGNORED.about)];
+    let shared = [
+        (SCHEMA, schema.as_str(), "what editors complete and check from"),
+        (IGNORED.path, IGNORED.text, IGNORED.about),
+    ];
     wanted.extend(shared.into_iter().filter(|(path, ..)| !is_there(&folder.join(path))));
     let width = wanted.iter().map(|(path, ..)| folder.join(path).display().to_string().len()).max().unwrap_or(0);
     for (path, text, about) in wanted {
