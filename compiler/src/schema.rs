@@ -6,6 +6,7 @@
 mod forms;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use aigo_ir::value::{Map, Value};
 
@@ -40,6 +41,47 @@ pub fn schema(known: Option<&Known>) -> Value {
         ("else", task),
         ("definitions", Value::map(definitions)),
     ])
+}
+
+/// The schema as people read it: what fits on a line stands on one.
+pub fn print(schema: &Value) -> String {
+    let mut out = String::new();
+    lines(schema, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+/// How long a line may be.
+const WIDTH: usize = 140;
+
+fn lines(value: &Value, depth: usize, out: &mut String) {
+    let whole = value.to_json();
+    let breaks = whole.len() + 2 * depth > WIDTH;
+    let open = |out: &mut String, at: usize| {
+        out.push_str(if at == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+    };
+    match value {
+        Value::Map(map) if breaks => {
+            out.push('{');
+            for (at, (key, inner)) in map.iter().enumerate() {
+                open(out, at);
+                out.push_str(&Value::str(key.clone()).to_json());
+                out.push_str(": ");
+                lines(inner, depth + 1, out);
+            }
+            let _ = write!(out, "\n{}}}", "  ".repeat(depth));
+        }
+        Value::List(items) if breaks => {
+            out.push('[');
+            for (at, inner) in items.iter().enumerate() {
+                open(out, at);
+                lines(inner, depth + 1, out);
+            }
+            let _ = write!(out, "\n{}]", "  ".repeat(depth));
+        }
+        _ => out.push_str(&whole),
+    }
 }
 
 /// Whether a file with this key is a task, and none of definitions.
@@ -167,14 +209,15 @@ impl Printer<'_> {
             rest = chosen(object([("anyOf", Value::list(has))]), closed(stands, &[]), rest);
         }
         for verb in verbs().rev() {
-            let beside = of(&|key| key.name == verb.name || (key.part != Part::Verb && key.goes_with(verb.name)));
-            rest = chosen(object([("required", list([text(verb.name)]))]), closed(beside, verb.needs), rest);
+            let goes = |key: &Key| key.name == verb.name || (key.part != Part::Verb && key.goes_with(verb.name));
+            let then = of_verb(closed(of(&goes), verb.needs), verb, keys, name, &goes);
+            rest = chosen(object([("required", list([text(verb.name)]))]), then, rest);
         }
         for verb in keys.iter().filter(|key| key.part == Part::VerbAsMap) {
             let is_map = object([(verb.name, object([("type", text("object"))]))]);
             let condition = object([("required", list([text(verb.name)])), ("properties", is_map)]);
-            let beside = of(&|key| key.name == verb.name || (key.part == Part::Sibling && key.goes_with(verb.name)));
-            rest = chosen(condition, closed(beside, verb.needs), rest);
+            let goes = |key: &Key| key.name == verb.name || (key.part == Part::Sibling && key.goes_with(verb.name));
+            rest = chosen(condition, of_verb(closed(of(&goes), verb.needs), verb, keys, name, &goes), rest);
         }
         guarded(map_of_keys(keys, name), rest)
     }
@@ -221,6 +264,33 @@ fn closed(properties: Vec<(&str, Value)>, required: &[&str]) -> Value {
         schema.push(("required", list(required.iter().map(|key| text(*key)))));
     }
     Value::map(schema)
+}
+
+/// The map of a verb, in which another verb, and what goes with others only, are told as what they are. Keys that nobody knows
+/// are left to `additionalProperties`.
+fn of_verb(own: Value, verb: &Key, keys: &[&Key], name: &str, goes: &dyn Fn(&Key) -> bool) -> Value {
+    let Value::Map(own) = own else { return own };
+    let strange = |is_verb: bool| {
+        let keys = keys.iter().filter(|key| !goes(key) && (key.part == Part::Verb) == is_verb);
+        keys.map(|key| key.name).collect::<Vec<_>>().join("|")
+    };
+    let told = [
+        (strange(true), format!("{name} has one verb, and this has `{}` too: make it two", verb.name)),
+        (strange(false), format!("this key does not go with `{}`", verb.name)),
+    ];
+    let (mut known, mut all) = (Map::default(), Vec::new());
+    for (names, message) in told.into_iter().filter(|(names, _)| !names.is_empty()) {
+        let pattern = format!("^({names})$");
+        let refused = Value::map([(pattern.as_str(), Value::Bool(false))]);
+        all.push(object([("patternProperties", refused), ("errorMessage", text(message))]));
+        known.set(pattern, Value::Bool(true));
+    }
+    let mut own = (*own).clone();
+    if !all.is_empty() {
+        own.set("patternProperties", Value::Map(std::sync::Arc::new(known)));
+        own.set("allOf", Value::list(all));
+    }
+    Value::Map(std::sync::Arc::new(own))
 }
 
 fn chosen(condition: Value, then: Value, otherwise: Value) -> Value {

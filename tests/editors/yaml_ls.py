@@ -31,9 +31,9 @@ WRONG = [
     ("a wrong verb", STEPS + "  - usr: Hello #!\n", ["usr"]),
     ("a verb of another tool", STEPS + "  - assert: Hello #!\n", ["assert"]),
     ("no verb", STEPS + "  - as: first #!\n    when: turn == 1\n", ["verb", "generate"]),
-    ("two verbs", STEPS + "  - user: Hello\n    system: Be kind. #!\n", ["system"]),
-    ("a key that does not go with its verb", STEPS + "  - user: Hello\n    expect: [{contains: a}] #!\n", ["expect"]),
-    ("an unknown short step", STEPS + "  - generat #!\n", ["solver", "generate"]),
+    ("two verbs", STEPS + "  - system: Be kind.\n    user: Hello #!\n", ["one verb", "system"]),
+    ("a key that does not go with its verb", STEPS + "  - user: Hello\n    expect: [{contains: a}] #!\n", ["does not go with `user`"]),
+    ("an unknown short step", STEPS + "  - generat #!\n", ["generate"]),
     ("a list where text belongs", STEPS + "  - user: [Hello] #!\n", ["user", "text"]),
     ("a missing key", STEPS + "  - loop: #!\n      solvers: [generate]\n", ["max_turns"]),
     ("a wrong kind, deep within", STEPS + "  - loop:\n      max_turns: many #!\n      solvers: [generate]\n", ["max_turns", "whole number"]),
@@ -46,12 +46,12 @@ WRONG = [
     ("a misspelt check", SCORERS + "  - name: kept\n    check: {contain: a} #!\n", ["contain"]),
     ("a wrong kind in a check", SCORERS + "  - name: kept\n    check: {tool_calls: [{name: 5}]} #!\n", ["name"]),
     ("a misspelt role key", HEAD.replace("max_tokens", "max_token").replace("800}", "800} #!"), ["max_token"]),
-    ("a model without a provider", HEAD.replace("openai/gpt-5-mini-2025-08-07", "gpt-5-mini #!"), ["PROVIDER", "openai/NAME"]),
+    ("a model without a provider", HEAD.replace("openai/gpt-5-mini-2025-08-07", "gpt-5-mini #!"), ["openai/NAME"]),
     ("a misspelt key at the top", HEAD + "scorer: [] #!\n", ["scorer"]),
     ("a missing key at the top", "aigo: 1 #!\nname: seats\nmodels: {assistant: {scripted: [Hi]}}\n", ["dataset"]),
     ("a wrong gate", SCORERS + "  - {name: a, check: {contains: a}}\ngates:\n  - {gate: rate(a) >= 1, decide: maybe} #!\n", ["point", "sure", "safe"]),
     ("a duration without its unit", HEAD + "limits: {time: 60} #!\n", ["time", "duration"]),
-    ("a source without a verb", HEAD.replace("  samples:\n    - {id: one, plan: Pro}\n", "  tags: [a] #!\n"), ["verb", "samples"]),
+    ("a source without a verb", HEAD.replace("dataset:\n  samples:\n    - {id: one, plan: Pro}\n", "dataset: #!\n  tags: [a]\n"), ["verb", "samples"]),
 ]
 
 # Name, text with `|` where the hover is, words it shows.

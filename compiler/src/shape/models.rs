@@ -7,7 +7,8 @@ use super::{ADDRESS, Construct, DURATION, Form, Keys, MODEL, Names, Narrow, Part
 use crate::families::EFFORTS;
 
 /// Who plays a role: a map, or the name of a chat model alone.
-pub static PLAYER: Shared = Shared { name: "a player", form: Form::Either(&[Form::Map(&ROLE), Form::Like(&MODEL)]) };
+pub static PLAYER: Shared =
+    Shared { name: "the player of a role", form: Form::Either(&[Form::Map(&ROLE), Form::Like(&MODEL)]) };
 
 /// A program and its arguments.
 const COMMAND: Form = Form::List(1, &Form::Scalar);

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use aigo_compiler::schema;
+
 use crate::args::InitArgs;
-use crate::command::schema;
 use crate::template::{self, IGNORED, SCHEMA};
 use crate::world::Folder;
 use crate::{exit, out, read, task};
@@ -20,7 +21,7 @@ pub(crate) fn init(args: &InitArgs) -> u8 {
         out::error(&format!("{message}\n  help: name a folder of its own, such as `aigo init evals/NAME`"));
         return exit::USAGE;
     }
-    let schema = schema::text(None);
+    let schema = schema::print(&schema::schema(None));
     let mut wanted: Vec<(&str, &str, &str)> = files.iter().map(|file| (file.path, file.text, file.about)).collect();
     // These two say the same for every task, so those that are there will do.
     let shared = [
@@ -60,10 +61,13 @@ fn next(folder: &Path) {
     let path = folder.join("task.yaml");
     let shown = if folder == Path::new(".") { "task.yaml".to_owned() } else { read::shown(folder) };
     out::line("\nnext:");
-    out::line(&format!("  aigo check {shown} --deny warnings   # no call, no key"));
+    out::line(&format!("  aigo check {shown} --deny warnings"));
     let missing = missing(&path);
     if missing.is_empty() {
-        out::line(&format!("  aigo run {shown}                       # rules play every role until you name models"));
+        out::line(&format!("  aigo run {shown}"));
+        out::line(
+            "\nRules play every role, so no key is needed; the comments of the task show how models take their place.",
+        );
         return;
     }
     out::line("\nThis build checks and compiles the task, and cannot run these parts of it yet:");

@@ -1,6 +1,6 @@
 //! `aigo schema`: the JSON schema of tasks, or of one task that knows its own names.
 
-use aigo_compiler::{Known, known};
+use aigo_compiler::{Known, known, schema};
 use aigo_source::MAX_FILE_BYTES;
 
 use crate::args::SchemaArgs;
@@ -16,16 +16,8 @@ pub(crate) fn schema(args: &SchemaArgs) -> u8 {
             return code;
         }
     };
-    out::text(&text(known.as_ref()));
+    out::text(&schema::print(&schema::schema(known.as_ref())));
     exit::PASSED
-}
-
-/// The schema as people read it.
-pub(crate) fn text(known: Option<&Known>) -> String {
-    let schema = aigo_compiler::schema::schema(known);
-    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-    text.push('\n');
-    text
 }
 
 /// The names of a task, also of one with mistakes: it is being written.
