@@ -35,6 +35,18 @@ fn value_of(text: &str) -> Option<Value> {
     parsed.tree.root().to_value().ok().filter(|_| whole)
 }
 
+/// The value as it can be written again: nothing behind `generate:` is an empty map, and no `null`.
+fn written(value: &Value) -> Value {
+    match value {
+        Value::List(items) => Value::list(items.iter().map(written).collect()),
+        Value::Map(map) => Value::map(map.iter().map(|(key, inner)| {
+            let is_bare = &**key == "generate" && *inner == Value::Null;
+            (key.clone(), if is_bare { Value::map::<&str>([]) } else { written(inner) })
+        })),
+        other => other.clone(),
+    }
+}
+
 /// What the schema says against a value.
 fn complaints(validator: &Validator, value: &Value) -> String {
     let value = json(value);
@@ -178,7 +190,7 @@ fn what_the_schema_rejects_the_compiler_rejects() {
     let mut unseen = BTreeSet::new();
     for page in pages() {
         for block in page.blocks.iter().filter(|block| block.is("yaml") && !block.is_file()) {
-            let Some(task) = value_of(&task_of(block)) else { continue };
+            let Some(task) = value_of(&task_of(block)).as_ref().map(written) else { continue };
             let mut all = Vec::new();
             places(&task, &mut Vec::new(), &mut all);
             for at in all {

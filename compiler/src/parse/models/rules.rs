@@ -139,10 +139,21 @@ impl Reader<'_> {
         self.required(&fields, "score");
         if let Some(evidence) = fields.get("evidence") {
             for item in self.items(evidence, "evidence", "`{turn, quote}`") {
-                self.map(item, &shape::EVIDENCE);
+                let Some(fields) = self.map(item, &shape::EVIDENCE) else { continue };
+                self.texts_of(&fields, &["turn", "quote"]);
             }
         }
+        self.texts_of(&fields, &["reason"]);
         self.tree(node).map(|(value, leaves)| Answer::Verdict(value, leaves))
+    }
+
+    /// Reports which of these keys are no texts.
+    fn texts_of(&mut self, fields: &Fields<'_>, keys: &[&str]) {
+        for key in keys {
+            if let Some(node) = fields.get(key) {
+                self.leaf(node, key);
+            }
+        }
     }
 
     /// A value whose texts are templates, and the texts.
