@@ -7,6 +7,7 @@ mod forms;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use aigo_ir::value::{Map, Value};
 
@@ -36,6 +37,8 @@ pub fn schema(known: Option<&Known>) -> Value {
     object([
         ("$schema", text("http://json-schema.org/draft-07/schema#")),
         ("$comment", text(about)),
+        ("type", text("object")),
+        ("errorMessage", text("a task must be a map with keys such as `aigo`, `name`, `models`, `dataset`")),
         ("if", defines),
         ("then", library),
         ("else", task),
@@ -142,14 +145,14 @@ impl Printer<'_> {
 
     fn define(&mut self, wanted: Wanted) {
         let value = match wanted {
-            Wanted::Form(shared) => self.form(&shared.form, shared.name),
+            Wanted::Form(shared) => self.inside(&shared.form, shared.name),
             Wanted::Map(construct, without, name) => {
                 let keys: Vec<&'static Key> =
                     construct.keys.iter().filter(|key| !without.contains(&key.name)).collect();
                 if keys.iter().any(|key| key.part == Part::Verb) {
                     self.with_verb(&keys, name, &wanted.slug())
                 } else {
-                    self.without_verb(&keys, name)
+                    self.without_verb(&keys)
                 }
             }
         };
@@ -157,11 +160,10 @@ impl Printer<'_> {
     }
 
     /// A map without verbs: its keys, side by side.
-    fn without_verb(&mut self, keys: &[&'static Key], name: &str) -> Value {
+    fn without_verb(&mut self, keys: &[&'static Key]) -> Value {
         let required = keys.iter().filter(|key| key.required == Required::Yes).map(|key| text(key.name)).collect();
         let properties: Vec<(&str, Value)> = keys.iter().map(|&key| (key.name, self.key(key))).collect();
         let mut schema = vec![
-            ("type", text("object")),
             ("properties", Value::map(properties)),
             ("required", Value::list(required)),
             ("additionalProperties", Value::Bool(false)),
@@ -175,7 +177,7 @@ impl Printer<'_> {
                 ]);
             }
         }
-        guarded(map_of_keys(keys, name), Value::map(schema))
+        Value::map(schema)
     }
 
     /// A map with one verb: each verb brings the keys that go with it. The last branch is for a map that has none yet.
@@ -219,7 +221,8 @@ impl Printer<'_> {
             let goes = |key: &Key| key.name == verb.name || (key.part == Part::Sibling && key.goes_with(verb.name));
             rest = chosen(condition, of_verb(closed(of(&goes), verb.needs), verb, keys, name, &goes), rest);
         }
-        guarded(map_of_keys(keys, name), rest)
+        // What stands here is no map yet where an editor asks what could stand here.
+        object([("if", object([("type", text("object"))])), ("then", rest)])
     }
 
     /// The value of a key, with what it means.
@@ -232,29 +235,9 @@ impl Printer<'_> {
         let mut schema = vec![("description", text(doc.replace('`', ""))), ("markdownDescription", text(doc))];
         schema.extend(key.default.map(|default| ("default", literal(default))));
         let Value::Map(own) = value else { return Value::map(schema) };
-        let mut out: Map = schema.into_iter().collect();
-        if own.get("$ref").is_some() {
-            // Beside a reference nothing is read.
-            out.set("allOf", list([Value::Map(own)]));
-        } else {
-            own.iter().for_each(|(key, value)| out.set(key.clone(), value.clone()));
-        }
-        Value::Map(std::sync::Arc::new(out))
+        let own = own.iter().map(|(key, value)| (key.clone(), value.clone())).collect::<Vec<_>>();
+        Value::map(schema.into_iter().map(|(key, value)| (Arc::<str>::from(key), value)).chain(own))
     }
-}
-
-/// What a value must be that is to be a map with these keys.
-fn map_of_keys(keys: &[&Key], name: &str) -> Value {
-    let keys: Vec<String> = keys.iter().take(4).map(|key| format!("`{}`", key.name)).collect();
-    object([
-        ("type", text("object")),
-        ("errorMessage", text(format!("{name} must be a map with keys such as {}", keys.join(", ")))),
-    ])
-}
-
-/// A schema for maps, and what is said of everything else.
-fn guarded(otherwise: Value, schema: Value) -> Value {
-    chosen(object([("type", text("object"))]), schema, otherwise)
 }
 
 /// A map with these keys and no others.
@@ -287,10 +270,10 @@ fn of_verb(own: Value, verb: &Key, keys: &[&Key], name: &str, goes: &dyn Fn(&Key
     }
     let mut own = (*own).clone();
     if !all.is_empty() {
-        own.set("patternProperties", Value::Map(std::sync::Arc::new(known)));
+        own.set("patternProperties", Value::Map(Arc::new(known)));
         own.set("allOf", Value::list(all));
     }
-    Value::Map(std::sync::Arc::new(own))
+    Value::Map(Arc::new(own))
 }
 
 fn chosen(condition: Value, then: Value, otherwise: Value) -> Value {
@@ -318,6 +301,6 @@ fn list(items: impl IntoIterator<Item = Value>) -> Value {
     Value::list(items.into_iter().collect())
 }
 
-fn text(text: impl Into<std::sync::Arc<str>>) -> Value {
+fn text(text: impl Into<Arc<str>>) -> Value {
     Value::str(text)
 }

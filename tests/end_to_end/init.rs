@@ -94,17 +94,17 @@ fn the_schema_of_a_task_knows_its_names() {
     let schema = of(&text).json();
     let definitions = &schema["definitions"];
     let role = serde_json::json!(["assistant", "judge", "user"]);
-    assert_eq!(definitions["judge"]["then"]["properties"]["model"]["enum"], role);
+    assert_eq!(definitions["judge"]["properties"]["model"]["enum"], role);
     let personas = serde_json::json!(["mind_changer", "terse", "under_specifier"]);
-    assert_eq!(definitions["simulate_user"]["then"]["properties"]["persona"]["examples"], personas);
-    let gates = definitions["task"]["then"]["properties"]["gates"].to_string();
+    assert_eq!(definitions["simulate_user"]["properties"]["persona"]["examples"], personas);
+    let gates = definitions["task"]["properties"]["gates"].to_string();
     assert!(gates.contains("rate(keeps_to_policy) >= 0.9"), "{gates}");
-    let select = definitions["suite"]["then"]["properties"]["select"]["examples"].to_string();
+    let select = definitions["suite"]["properties"]["select"]["examples"].to_string();
     assert!(select.contains("p0") && select.contains("simulated"), "{select}");
     // A task that is being written has mistakes, and names all the same.
     let broken = of(&text.replace("aigo: 1\n", "").replace("rubric", "rubrik"));
     assert_eq!(broken.code, 0, "{}", broken.err);
-    assert_eq!(broken.json()["definitions"]["judge"]["then"]["properties"]["model"]["enum"], role);
+    assert_eq!(broken.json()["definitions"]["judge"]["properties"]["model"]["enum"], role);
     assert_eq!(run(&folder, &["schema", "gone.yaml"]).code, 2);
     std::fs::write(folder.join("latin.yaml"), b"name: caf\xe9\n").expect("it is written");
     let unread = run(&folder, &["schema", "latin.yaml"]);

@@ -1,8 +1,10 @@
 //! The schema of a value.
 
+use std::sync::Arc;
+
 use aigo_ir::value::Value;
 
-use super::{Printer, Wanted, chosen, list, object, text};
+use super::{Printer, Wanted, list, object, text};
 use crate::shape::{Construct, Form, Grammar, Keys, NAME, Names, Required, VARIABLE};
 
 /// Whatever YAML takes as text where it is to be rendered or computed.
@@ -28,12 +30,17 @@ impl Printer<'_> {
             Form::True => {
                 object([("const", Value::Bool(true)), ("errorMessage", text(format!("{what} is true, or not there")))])
             }
-            Form::Map(construct) => self.reference(Wanted::Map(construct, &[], construct.name)),
-            Form::Part(narrow) => self.reference((*narrow).into()),
-            Form::Shared(shared) => self.reference(Wanted::Form(shared)),
+            Form::Map(construct) => self.map(Wanted::Map(construct, &[], construct.name)),
+            Form::Part(narrow) => self.map((*narrow).into()),
+            Form::Shared(shared) => {
+                let mut schema = self.outside(&shared.form, what);
+                schema.push(("allOf", list([self.reference(Wanted::Form(shared))])));
+                Value::map(schema)
+            }
             Form::Named(keys, value) => self.named(*keys, value, what),
             Form::List(least, item) => self.list(*least, item, what),
-            Form::Either(forms) => self.either(forms, what),
+            Form::Either(forms) if forms.iter().any(|form| matches!(form, Form::Any)) => object([]),
+            Form::Either(forms) => self.either(form, forms, what),
             Form::Nothing => typed(&["null"], format!("{what} must be {}", said(form))),
             Form::Any => object([]),
             Form::Mentions(_, inner) => {
@@ -75,6 +82,7 @@ impl Printer<'_> {
             Form::Mentions(Names::Scorer, _) => {
                 known(Names::Scorer).iter().map(|name| text(format!("rate({name}) >= 0.9"))).collect()
             }
+            Form::Either(forms) => forms.iter().flat_map(|form| self.examples(form)).collect(),
             Form::Mentions(names, _) => known(*names).iter().map(|name| text(name.as_str())).collect(),
             _ => Vec::new(),
         }
@@ -98,8 +106,7 @@ impl Printer<'_> {
     }
 
     fn list(&mut self, least: usize, item: &'static Form, what: &str) -> Value {
-        let message = format!("{what} must be a list: begin each entry with `- `, or write `[one, two]`");
-        let mut schema = vec![("type", text("array")), ("errorMessage", text(message))];
+        let mut schema = vec![("type", text("array")), ("errorMessage", text(list_message(what)))];
         if !matches!(item, Form::Any) {
             schema.push(("items", self.form(item, &format!("an entry of {what}"))));
         }
@@ -109,24 +116,43 @@ impl Printer<'_> {
         Value::map(schema)
     }
 
+    /// A map of a definition. Its kind is said here, where an editor looks when it writes a key.
+    fn map(&mut self, wanted: Wanted) -> Value {
+        let Wanted::Map(construct, without, name) = wanted else { return object([]) };
+        let keys = construct.names().filter(|key| !without.contains(key)).take(4);
+        let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
+        object([
+            ("type", text("object")),
+            ("errorMessage", text(format!("{name} must be a map with keys such as {}", keys.join(", ")))),
+            ("allOf", list([self.reference(wanted)])),
+        ])
+    }
+
+    /// What is said of a form where it is referred to: its kinds, and what an editor offers.
+    fn outside(&self, form: &Form, what: &str) -> Vec<(&'static str, Value)> {
+        let message = match form {
+            Form::List(..) => list_message(what),
+            _ => format!("{what} must be {}", said(form)),
+        };
+        let mut schema = vec![("type", one_or_list(&types(form))), ("errorMessage", text(message))];
+        let examples = self.examples(form);
+        if !examples.is_empty() {
+            schema.push(("examples", Value::list(examples)));
+        }
+        schema
+    }
+
+    /// A form without what is said of it [outside](Self::outside).
+    pub(super) fn inside(&mut self, form: &'static Form, what: &str) -> Value {
+        let Value::Map(map) = self.form(form, what) else { return object([]) };
+        let mut map = (*map).clone();
+        map.retain(|key, _| !["type", "errorMessage", "examples"].contains(&key));
+        Value::Map(Arc::new(map))
+    }
+
     /// Forms that are told apart by the kinds of values.
-    fn either(&mut self, forms: &'static [Form], what: &str) -> Value {
-        if forms.iter().any(|form| matches!(form, Form::Any)) {
-            return object([]);
-        }
-        let mut kinds: Vec<&str> = Vec::new();
-        let mut words: Vec<String> = Vec::new();
-        let mut examples: Vec<Value> = Vec::new();
-        for form in forms {
-            kinds.extend(types(form));
-            let word = said(form);
-            if !words.contains(&word) {
-                words.push(word);
-            }
-            examples.extend(self.examples(form));
-        }
-        kinds.dedup();
-        let mut rest = typed(&kinds, format!("{what} must be {}", words.join(", or ")));
+    fn either(&mut self, form: &'static Form, forms: &'static [Form], what: &str) -> Value {
+        let mut rest = None;
         for form in forms.iter().rev() {
             let kinds = types(form);
             let mut condition = vec![("type", one_or_list(&kinds))];
@@ -134,12 +160,21 @@ impl Printer<'_> {
             if let (Form::Map(construct), true) = (form, forms.iter().filter(|form| types(form) == kinds).count() > 1) {
                 condition.extend(told_by(construct));
             }
-            let then = self.form(form, what);
-            rest = chosen(Value::map(condition), then, rest);
+            let mut branch = vec![("if", Value::map(condition)), ("then", self.form(form, what))];
+            branch.extend(rest.map(|rest| ("else", rest)));
+            rest = Some(Value::map(branch));
         }
-        // An editor that completes nothing behind a colon looks here, and into no branch.
-        if examples.is_empty() { rest } else { with(rest, "examples", Value::list(examples)) }
+        let mut schema = self.outside(form, what);
+        if let Some(Value::Map(map)) = rest {
+            let pairs = map.iter().map(|(key, value)| (key.clone(), value.clone()));
+            return Value::map(schema.drain(..).map(|(key, value)| (Arc::<str>::from(key), value)).chain(pairs));
+        }
+        Value::map(schema)
     }
+}
+
+fn list_message(what: &str) -> String {
+    format!("{what} must be a list: begin each entry with `- `, or write `[one, two]`")
 }
 
 /// A map that has the construct's required keys, and no others than its own.
@@ -154,7 +189,7 @@ fn with(schema: Value, keyword: &str, value: Value) -> Value {
     let Value::Map(map) = schema else { return schema };
     let mut map = (*map).clone();
     map.set(keyword, value);
-    Value::Map(std::sync::Arc::new(map))
+    Value::Map(Arc::new(map))
 }
 
 fn typed(types: &[&str], message: String) -> Value {
@@ -214,7 +249,11 @@ fn types(form: &Form) -> Vec<&'static str> {
         Form::Boolean | Form::True => vec!["boolean"],
         Form::Map(_) | Form::Part(_) | Form::Named(..) => vec!["object"],
         Form::List(..) => vec!["array"],
-        Form::Either(forms) => forms.iter().flat_map(types).collect(),
+        Form::Either(forms) => {
+            let mut kinds: Vec<&str> = forms.iter().flat_map(types).collect();
+            kinds.dedup();
+            kinds
+        }
         Form::Nothing => vec!["null"],
         Form::Any => vec!["string", "number", "boolean", "object", "array", "null"],
         Form::Mentions(_, form) => types(form),
@@ -247,7 +286,11 @@ fn said(form: &Form) -> String {
         Form::Map(construct) => format!("a map with `{}`", construct.names().next().unwrap_or_default()),
         Form::Part(_) | Form::Named(..) => "a map".to_owned(),
         Form::List(..) => "a list".to_owned(),
-        Form::Either(forms) => forms.iter().map(said).collect::<Vec<_>>().join(", or "),
+        Form::Either(forms) => {
+            let mut words: Vec<String> = forms.iter().map(said).collect();
+            words.dedup();
+            words.join(", or ")
+        }
         Form::Nothing => "nothing".to_owned(),
         Form::Any => "anything".to_owned(),
         Form::Mentions(_, form) => said(form),
