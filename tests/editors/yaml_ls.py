@@ -76,6 +76,7 @@ COMPLETIONS = [
     ("scales", SCORERS + "  - name: kept\n    judge:\n      rubric: It keeps it.\n      scale: |\n", ["boolean", "1..5"], []),
     ("checks", SCORERS + "  - name: kept\n    check:\n      |\n", ["contains", "not_matches", "tool_calls"], ["rubric"]),
     ("keys at the top", HEAD + "|\n", ["solvers", "scorers", "gates"], ["rubric"]),
+    ("roles", "aigo: 1\nmodels:\n  |\n", ["assistant", "user", "judge"], ["rubric"]),
     ("an empty file", "|", ["aigo", "name", "models"], []),
 ]
 

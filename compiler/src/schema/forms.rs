@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aigo_ir::value::Value;
 
 use super::{Printer, Wanted, list, object, text};
-use crate::shape::{Construct, Form, Grammar, Keys, NAME, Names, Required, VARIABLE};
+use crate::shape::{Construct, Form, Grammar, Keys, NAME, Names, ROLES, Required, VARIABLE};
 
 /// Whatever YAML takes as text where it is to be rendered or computed.
 const SCALARS: [&str; 3] = ["string", "number", "boolean"];
@@ -92,12 +92,17 @@ impl Printer<'_> {
         let mut schema = vec![("type", text("object")), ("errorMessage", text(format!("{what} must be a map")))];
         let pattern = match keys {
             Keys::Any => None,
-            Keys::Names => Some((NAME, "a name begins with a letter and has letters, digits and `_`")),
+            Keys::Names | Keys::Roles => Some((NAME, "a name begins with a letter and has letters, digits and `_`")),
             Keys::Variables => Some((VARIABLE.pattern, "the name of a variable has letters, digits and `_`")),
         };
         if let Some((pattern, message)) = pattern {
             let names = object([("pattern", text(pattern)), ("errorMessage", text(message))]);
             schema.push(("propertyNames", names));
+        }
+        if keys == Keys::Roles {
+            let roles =
+                ROLES.map(|(role, doc)| (role, with(self.form(value, &format!("`{role}`")), "description", text(doc))));
+            schema.push(("properties", Value::map(roles)));
         }
         if !matches!(value, Form::Any) {
             schema.push(("additionalProperties", self.form(value, "each of its values")));

@@ -89,6 +89,8 @@ pub enum Keys {
     Any,
     /// Names.
     Names,
+    /// Names of roles, of which [`ROLES`] are always known.
+    Roles,
     /// Names of environment variables.
     Variables,
 }
@@ -101,6 +103,13 @@ pub struct Shared {
     /// The form.
     pub form: Form,
 }
+
+/// The roles that every task knows, and what they do.
+pub const ROLES: [(&str, &str); 3] = [
+    ("assistant", "The role that is tested."),
+    ("user", "The role that is simulated: it says what a user would say."),
+    ("judge", "The role that judges conversations, of another family of models than the assistant."),
+];
 
 /// A construct without some of its keys.
 #[derive(Debug)]

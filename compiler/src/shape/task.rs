@@ -2,7 +2,7 @@
 
 use super::forms::{PARAMS, at_least, list, map_of, names_to};
 use super::{
-    CALL, Construct, DATASET, DEFINED_SCORER, FIELD_TYPE, Form, GATE, LAST_CALL, MONEY, Names, PLAYER, Required,
+    CALL, Construct, DATASET, DEFINED_SCORER, FIELD_TYPE, Form, GATE, Keys, LAST_CALL, MONEY, Names, PLAYER, Required,
     SCORER, SECONDS, STEPS, TYPE, key,
 };
 
@@ -16,7 +16,7 @@ pub static TASK: Construct = Construct {
         key("aigo", Form::Whole(1, 1), "The version of the language: 1. Required.").required(),
         key("name", Form::Text, "What the task is called. Required.").required(),
         key("description", Form::Text, "What it is for."),
-        key("models", names_to(&Form::Shared(&PLAYER)), "Who plays which role. Required.").required(),
+        key("models", Form::Named(Keys::Roles, &Form::Shared(&PLAYER)), "Who plays which role. Required.").required(),
         key(
             "fields",
             map_of(&Form::Shared(&FIELD_TYPE)),
