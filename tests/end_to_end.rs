@@ -7,6 +7,7 @@ mod data;
 mod exits;
 mod explain;
 mod faults;
+mod init;
 mod lints;
 mod lock;
 mod quickstart;

@@ -10,6 +10,7 @@ mod mutation;
 mod page;
 mod plan;
 mod readme;
+mod schema;
 mod surroundings;
 
 use std::collections::BTreeSet;

@@ -16,6 +16,7 @@ mod define;
 pub mod families;
 pub mod glob;
 mod keys;
+mod known;
 mod library;
 mod lint;
 pub mod lock;
@@ -23,12 +24,14 @@ mod lower;
 mod parse;
 mod plan;
 mod resolve;
+pub mod schema;
 pub mod shape;
 mod sources;
 mod suites;
 mod typed;
 
 pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
+pub use known::Known;
 pub use library::Session;
 pub use plan::bounds;
 pub use sources::{NoSources, Sources};
@@ -138,6 +141,24 @@ fn compiled(session: &Session, wanted: Wanted, name: &str, bytes: &[u8], world: 
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
     without_echoes(&mut diagnostics);
     Compiled { program, suites, diagnostics, omitted, sources, is_library }
+}
+
+/// The names of a task or of a file of definitions, also of one with mistakes; none where it is no text.
+pub fn known(name: &str, bytes: &[u8], world: &dyn Sources) -> Option<Known> {
+    let (mut sources, mut found) = (SourceMap::default(), Diagnostics::default());
+    let tree = read(name, bytes, &mut sources, &mut found)?;
+    let loader = Loader { session: &Session::default(), world };
+    let is_library = is_of_definitions(&tree);
+    let task = if is_library {
+        let read = parse::parse_definitions(&tree, &mut found);
+        ast::Task { imports: read.imports, define: read.define, ..ast::Task::default() }
+    } else {
+        parse::parse(&tree, &mut found)
+    };
+    let scope = definitions(&loader, &task, &mut sources, &mut found);
+    let prepared = (!is_library).then(|| dataset::prepare(&task, world, &mut sources, &mut found));
+    let profile = prepared.map(|prepared| dataset::profile(prepared, world, &mut sources, &mut found));
+    Some(Known::of(&task, &scope, profile.as_ref()))
 }
 
 /// A warning of how YAML reads a value says nothing new where the value is an error. What it would help with is kept.

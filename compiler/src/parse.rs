@@ -19,7 +19,7 @@ pub(crate) use models::is_long_key;
 
 use crate::ast::{Define, Leaf, Samples, Scenario, ScenarioSample, Source, Task};
 use crate::catalog;
-use crate::shape::{self, Construct};
+use crate::shape::{self, Construct, Required};
 
 /// Reads a task. What cannot be read is reported and left out.
 pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
@@ -171,6 +171,11 @@ impl<'t> Fields<'t> {
         self.written(key).filter(|node| !node.is_error())
     }
 
+    /// Whether a key that is there means nothing beside the verb.
+    pub(crate) fn is_idle(&self, key: &str, verb: &str) -> bool {
+        self.node.get(key).is_some() && self.construct.key(key).is_some_and(|key| !key.goes_with(verb))
+    }
+
     /// The key as it stands in the file.
     pub(crate) fn key_span(&self, key: &str) -> Span {
         let meant = || self.meant.iter().find(|(meant, ..)| *meant == key).map(|(_, span, _)| *span);
@@ -268,6 +273,11 @@ impl Reader<'_> {
 
     /// The value of a key that must be there.
     pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, key: &str) -> Option<NodeRef<'t>> {
+        debug_assert!(
+            fields.construct.key(key).is_some_and(|key| key.required != Required::No || key.name == "name"),
+            "the table of {} says that {key} may be absent",
+            fields.construct.name
+        );
         if !fields.has(key) && !fields.node.is_incomplete() {
             let doc = fields.construct.key(key).map_or("", |key| key.doc).trim_end_matches(" Required.");
             let message = format!("{} needs `{key}`", fields.construct.name);

@@ -18,25 +18,6 @@ use crate::ast::{Model, Player};
 use crate::catalog;
 use crate::shape;
 
-/// Keys of a role, and the verbs beside which they mean something.
-const BESIDE: [(&str, &[&str]); 15] = [
-    ("base_url", &["model"]),
-    ("endpoint", &["model"]),
-    ("api_key", &["model"]),
-    ("temperature", &["model"]),
-    ("top_p", &["model"]),
-    ("max_tokens", &["model"]),
-    ("seed", &["model"]),
-    ("stop", &["model"]),
-    ("reasoning_effort", &["model"]),
-    ("extra", &["model"]),
-    ("price", &["model"]),
-    ("headers", &["model"]),
-    ("timeout", &["model", "http", "command"]),
-    ("version", &["http", "command"]),
-    ("env", &["command"]),
-];
-
 impl Reader<'_> {
     pub(super) fn models(&mut self, node: NodeRef<'_>) -> Vec<Model> {
         if !matches!(node.kind(), NodeKind::Map(_)) {
@@ -83,10 +64,7 @@ impl Reader<'_> {
 
     /// Reports the keys that mean nothing beside this verb.
     fn beside(&mut self, fields: &Fields<'_>, verb: &str) {
-        for (key, verbs) in BESIDE {
-            if fields.node.get(key).is_none() || verbs.contains(&verb) {
-                continue;
-            }
+        for key in shape::ROLE.names().filter(|key| fields.is_idle(key, verb)) {
             let message = if verb == "scripted" {
                 format!("`{key}` means nothing for a scripted role")
             } else {

@@ -28,6 +28,12 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Run a log's program over its recorded answers, offline, and compare
     Replay(ReplayArgs),
+    /// Write a task to start from
+    Init(InitArgs),
+    /// Print the JSON schema from which editors complete and check tasks
+    Schema(SchemaArgs),
+    /// Print what a shell needs to complete commands and flags
+    Completions(CompletionsArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -143,6 +149,41 @@ pub(crate) enum Emit {
     Svg,
     /// What a run can come to at most: calls, tokens, money
     Bounds,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InitArgs {
+    /// The folder that it is written to; made if it is not there
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// What is to be evaluated
+    #[arg(long = "for", value_enum, value_name = "WHAT", default_value_t = Template::Support)]
+    pub(crate) template: Template,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// A support assistant: keeps what it is told in mind, and to the company's rules
+    Support,
+    /// An assistant that answers from documents
+    Rag,
+    /// A tutor, who helps and does not give the answer away
+    Tutor,
+    /// An assistant that acts through tools
+    Agent,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaArgs {
+    /// A task, whose own names the schema then knows: a file, or a folder with a `task.yaml`
+    pub(crate) task: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -16,6 +16,7 @@ mod read;
 mod runs;
 mod show;
 mod task;
+mod template;
 mod terminal;
 mod world;
 
@@ -66,5 +67,8 @@ fn dispatch(args: Args) -> u8 {
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
+        Command::Init(args) => command::init::init(&args),
+        Command::Schema(args) => command::schema::schema(&args),
+        Command::Completions(args) => command::completions::completions(&args),
     }
 }

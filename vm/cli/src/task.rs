@@ -23,7 +23,7 @@ pub(crate) struct Task {
 }
 
 /// The task's file: the path itself, or `task.yaml` in the folder.
-fn file(path: &Path) -> PathBuf {
+pub(crate) fn file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("task.yaml") } else { path.to_owned() }
 }
 
