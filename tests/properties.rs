@@ -5,6 +5,7 @@ mod corruptions;
 mod dice;
 mod expressions;
 mod graphs;
+mod layouts;
 mod machine;
 mod programs;
 mod roles;

@@ -4,6 +4,8 @@ pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod drive;
 pub(crate) mod explain;
+mod fix;
+pub(crate) mod fmt;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod run;
