@@ -87,7 +87,13 @@ const fn short(written: &'static str, long: &'static str, place: Place, when: Wh
 pub static SHORT_FORMS: [ShortForm; 16] = [
     short("`- generate`", "`- generate: {}` with nothing in it", Place::Step, When::Is("generate"), How::Verb),
     short("`- stop`", "`- stop: {}`", Place::Step, When::Is("stop"), How::Verb),
-    short("`generate: {as, expect, on_fail}`", "the same keys beside `generate`", Place::Generate, When::Map, How::Beside),
+    short(
+        "`generate: {as, expect, on_fail}`",
+        "the same keys beside `generate`",
+        Place::Generate,
+        When::Map,
+        How::Beside,
+    ),
     short("`expect: {…}`", "`expect: [{…}]`", Place::Expect, When::Map, How::InList),
     short("`import: path`", "`import: [path]`", Place::Import, When::Text, How::InList),
     short(
@@ -106,7 +112,13 @@ pub static SHORT_FORMS: [ShortForm; 16] = [
     ),
     short("`NAME: string` under `params`", "`NAME: {type: string}`", Place::Param, When::Text, How::Under("type", "")),
     short("`dataset: {…}`", "`dataset: [{…}]`", Place::Dataset, When::Map, How::InList),
-    short("`assistant: openai/NAME` as a role", "`assistant: {model: openai/NAME}`", Place::Role, When::Text, How::Under("model", "")),
+    short(
+        "`assistant: openai/NAME` as a role",
+        "`assistant: {model: openai/NAME}`",
+        Place::Role,
+        When::Text,
+        How::Under("model", ""),
+    ),
     short("`- some text` as a rule", "`- {say: some text}`", Place::Rule, When::Text, How::Under("say", "")),
     short("`reply: a.b` of an application", "`reply: {text: a.b}`", Place::Reply, When::Text, How::Under("text", "")),
     short(
@@ -116,13 +128,25 @@ pub static SHORT_FORMS: [ShortForm; 16] = [
         When::Is("sticky"),
         How::Under("kind", "created_by: client"),
     ),
-    short("`session: stateless`", "`session: {kind: stateless}`", Place::Session, When::Is("stateless"), How::Under("kind", "")),
-    short("`- some text` in `any_of`", "`- {say: some text, weight: 1}`", Place::Choice, When::Text, How::Under("say", "weight: 1")),
+    short(
+        "`session: stateless`",
+        "`session: {kind: stateless}`",
+        Place::Session,
+        When::Is("stateless"),
+        How::Under("kind", ""),
+    ),
+    short(
+        "`- some text` in `any_of`",
+        "`- {say: some text, weight: 1}`",
+        Place::Choice,
+        When::Text,
+        How::Under("say", "weight: 1"),
+    ),
     short("`- rate(x) >= 1` as a gate", "`- {gate: rate(x) >= 1}`", Place::Gate, When::Text, How::Under("gate", "")),
 ];
 
 /// What stands in a place, by its key; `*` is any key, `-` an item.
-const INSIDE: [(Place, &str, Place); 44] = [
+const INSIDE: [(Place, &str, Place); 45] = [
     (Place::Task, "import", Place::Import),
     (Place::Task, "models", Place::Models),
     (Place::Task, "dataset", Place::Dataset),
@@ -156,6 +180,7 @@ const INSIDE: [(Place, &str, Place); 44] = [
     (Place::Fork, "else", Place::Steps),
     (Place::Define, "solvers", Place::DefinedSolvers),
     (Place::DefinedSolvers, "*", Place::DefinedList),
+    (Place::DefinedList, "-", Place::Step),
     (Place::DefinedList, "solvers", Place::Steps),
     (Place::DefinedList, "params", Place::Params),
     (Place::Define, "scorers", Place::DefinedScorers),
@@ -195,7 +220,8 @@ impl<'t> Walk<'t> {
     /// Goes through a value. The recursion is as deep as the tree, of which the reader refuses deep ones.
     fn inside(&mut self, node: NodeRef<'t>, place: Place, in_flow: bool) {
         let in_flow = in_flow || node.raw().starts_with(['[', '{']);
-        let next = |key: &str| INSIDE.iter().find(|(at, name, _)| *at == place && *name == key).map(|(_, _, next)| *next);
+        let next =
+            |key: &str| INSIDE.iter().find(|(at, name, _)| *at == place && *name == key).map(|(_, _, next)| *next);
         if let Kind::List(items) = node.kind() {
             let Some(next) = next("-") else { return };
             let mut from = node.span().start as usize;
@@ -248,7 +274,13 @@ impl<'t> Walk<'t> {
         let moves = |key: &str| OF_THE_STEP.contains(&key);
         let is_short = value.entries().any(|inner| moves(inner.key.value));
         let from = entry.key.span.end as usize;
-        if !(self.is_wanted)(How::Beside) || !is_short || is_odd || is_twice || value.is_alias() || self.edits.has_property(from, value) {
+        if !(self.is_wanted)(How::Beside)
+            || !is_short
+            || is_odd
+            || is_twice
+            || value.is_alias()
+            || self.edits.has_property(from, value)
+        {
             return;
         }
         self.edits.beside(value, entry, in_flow, moves);

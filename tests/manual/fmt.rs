@@ -64,10 +64,15 @@ const EXAMPLES: [(&str, &str, &str, &str); 16] = [
     (
         "`generate: {as, expect, on_fail}`",
         "step",
-        "- generate: {role: user, as: x, expect: [{contains: And}], on_fail: stop}\n",
-        "- generate: {role: user}\n  as: x\n  expect: [{contains: And}]\n  on_fail: stop\n",
+        "- generate: {max_tool_rounds: 2, as: x, expect: [{contains: C}], on_fail: stop}\n",
+        "- generate: {max_tool_rounds: 2}\n  as: x\n  expect: [{contains: C}]\n  on_fail: stop\n",
     ),
-    ("`expect: {…}`", "step", "- generate: {}\n  expect:\n    contains: C\n", "- generate: {}\n  expect:\n    - contains: C\n"),
+    (
+        "`expect: {…}`",
+        "step",
+        "- generate: {}\n  expect:\n    contains: C\n",
+        "- generate: {}\n  expect:\n    - contains: C\n",
+    ),
     ("`import: path`", "top", "import: lib.yaml\n", "import: [lib.yaml]\n"),
     (
         "`NAME: [steps]` under `define: {solvers}`",
@@ -95,7 +100,12 @@ const EXAMPLES: [(&str, &str, &str, &str); 16] = [
         "aigo: 1\nname: t\nmodels: {assistant: {scripted: [{say: Yes.}]}}\ndataset:\n  - samples:\n      - {id: a}\n  # none\nsolvers: [user: Hi, generate: {}]\n\
          scorers: [{name: s, check: {contains: Y}}]\n",
     ),
-    ("`assistant: openai/NAME` as a role", "model", "user: openai/gpt-5-mini-2025-08-07\n", "user: {model: openai/gpt-5-mini-2025-08-07}\n"),
+    (
+        "`assistant: openai/NAME` as a role",
+        "model",
+        "user: openai/gpt-5-mini-2025-08-07\n",
+        "user: {model: openai/gpt-5-mini-2025-08-07}\n",
+    ),
     ("`- some text` as a rule", "rule", "- \"Five, I think.\"\n", "- {say: \"Five, I think.\"}\n"),
     (
         "`reply: a.b` of an application",
@@ -154,6 +164,6 @@ fn the_options_are_those_of_the_binary() {
 
 #[test]
 fn the_tasks_of_the_project_are_laid_out() {
-    let ran = harness::run(harness::root(), &["fmt", "--check", "tasks", "tests/fixtures"]);
+    let ran = harness::run(harness::root(), &["fmt", "--check", "tasks"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
 }

@@ -46,14 +46,23 @@ impl<'t> Edits<'t> {
     /// Where a value begins: a block scalar with its header.
     fn begin(&self, node: NodeRef<'_>, from: usize) -> usize {
         let start = node.span().start as usize;
-        let is_block = node.scalar_source().is_some_and(|source| matches!(source.style(), Style::Literal | Style::Folded));
+        let is_block =
+            node.scalar_source().is_some_and(|source| matches!(source.style(), Style::Literal | Style::Folded));
         let header = self.text.get(from..start).and_then(|between| between.find(['|', '>']));
         header.filter(|_| is_block).map_or(start, |header| from + header)
     }
 
     /// Puts a value under a key, `key: `, or into a list, `- `. In brackets, and where the value stays on its line, brackets are
     /// put around it; else it becomes a block, all of its lines indented further.
-    pub(super) fn wrap(&mut self, node: NodeRef<'_>, from: usize, entry: Option<&Entry<'_>>, in_flow: bool, mark: &str, more: &str) {
+    pub(super) fn wrap(
+        &mut self,
+        node: NodeRef<'_>,
+        from: usize,
+        entry: Option<&Entry<'_>>,
+        in_flow: bool,
+        mark: &str,
+        more: &str,
+    ) {
         let (begin, end) = (self.begin(node, from), node.span().end as usize);
         let raw = self.text.get(begin..end).unwrap_or_default();
         if in_flow || (!raw.contains('\n') && is_safe(raw)) {
@@ -111,7 +120,9 @@ impl<'t> Edits<'t> {
             }
             let texts = |moved: bool| -> Vec<&str> {
                 let entries = value.entries().filter(|entry| moves(entry.key.value) == moved);
-                entries.filter_map(|entry| self.text.get(entry.key.span.start as usize..entry.value.site().end as usize)).collect()
+                entries
+                    .filter_map(|entry| self.text.get(entry.key.span.start as usize..entry.value.site().end as usize))
+                    .collect()
             };
             let between = if in_flow { ", ".to_owned() } else { format!("\n{}", " ".repeat(column)) };
             let moved: String = texts(true).iter().flat_map(|text| [between.as_str(), *text]).collect();
@@ -122,7 +133,11 @@ impl<'t> Edits<'t> {
         let first = self.line_start(start);
         let deeper = (start - first).saturating_sub(column);
         // To the end of the last line, so that a comment on it comes along.
-        let last = self.text.get(end.saturating_sub(1)..).and_then(|rest| rest.find('\n')).map_or(self.text.len(), |at| end + at);
+        let last = self
+            .text
+            .get(end.saturating_sub(1)..)
+            .and_then(|rest| rest.find('\n'))
+            .map_or(self.text.len(), |at| end + at);
         let begins: Vec<usize> = value.entries().map(|entry| self.line_start(entry.key.span.start as usize)).collect();
         let ends = begins.iter().skip(1).copied().chain([last]);
         let (mut kept, mut moved) = (String::new(), String::new());

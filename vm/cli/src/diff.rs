@@ -10,7 +10,8 @@ const MOST_CELLS: usize = 4_000_000;
 
 /// The changes of one file; empty where there are none.
 pub(crate) fn unified(path: &str, before: &str, after: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let changes = changes(&old, &new);
     if changes.is_empty() {
         return String::new();
@@ -29,7 +30,8 @@ fn hunk(out: &mut String, group: &[Change], old: &[&str], new: &[&str]) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
     let before = first.0.start.min(CONTEXT);
     let after = (old.len() - last.0.end).min(CONTEXT);
-    let (old_range, new_range) = (first.0.start - before..last.0.end + after, first.1.start - before..last.1.end + after);
+    let (old_range, new_range) =
+        (first.0.start - before..last.0.end + after, first.1.start - before..last.1.end + after);
     let _ = writeln!(out, "@@ -{} +{} @@", counted(&old_range), counted(&new_range));
     let mut at = old_range.start;
     for (removed, added) in group {

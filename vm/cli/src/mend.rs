@@ -137,13 +137,6 @@ impl Edit {
         format!("{place}: the fix of {code} (`{title}`) was taken back, since it would bring an error; mend it by hand")
     }
 
-    /// The file's text with no other edit.
-    fn applied(&self) -> String {
-        let mut text = self.whole.to_string();
-        text.replace_range(self.start..self.end, &self.text);
-        text
-    }
-
     /// How many bytes more the text has behind it.
     fn growth(&self) -> isize {
         self.text.len().cast_signed() - (self.end - self.start).cast_signed()
@@ -239,7 +232,9 @@ fn chosen(looks: &[Look], refused: &BTreeSet<Refused>, only: Option<&Path>, file
     all.sort_by(|a, b| (&a.file, a.start, a.end, a.code, &a.text).cmp(&(&b.file, b.start, b.end, b.code, &b.text)));
     let mut chosen: Vec<Edit> = Vec::new();
     for edit in all {
-        let is_free = chosen.last().is_none_or(|last| last.file != edit.file || (last.end <= edit.start && last.start < edit.start));
+        let is_free = chosen
+            .last()
+            .is_none_or(|last| last.file != edit.file || (last.end <= edit.start && last.start < edit.start));
         if is_free {
             chosen.push(edit.clone());
         }
@@ -284,23 +279,45 @@ fn worse<'r>(round: &'r [Edit], old: &Files, new: &Files, before: &[Look], after
         let Some(first) = edits.first() else { continue };
         let then = old.get(&first.file).map_or(&*first.whole, |changed| &changed.after);
         let now = new.get(&first.file).map_or("", |changed| &changed.after);
-        let errors = syntax_errors(then);
-        let is_damaged = syntax_errors(now) > errors;
-        let alone = |edit: &Edit| is_damaged && syntax_errors(&edit.applied()) > errors;
-        let has_culprit = edits.iter().any(alone);
+        if syntax_errors(now) > syntax_errors(then) {
+            // What else is found of such a file says little.
+            let damaging = damaging(edits);
+            worse.extend(edits.iter().filter(|edit| damaging.contains(&edit.start)));
+            continue;
+        }
         let mut moved = 0_isize;
         for edit in edits {
             let start = edit.start.saturating_add_signed(moved);
             moved += edit.growth();
             let lines = line(now, start)..=line(now, start + edit.text.len());
-            let persists = count(&after, &edit.file, edit.code, &edit.message) >= count(&before, &edit.file, edit.code, &edit.message);
+            let persists = count(&after, &edit.file, edit.code, &edit.message)
+                >= count(&before, &edit.file, edit.code, &edit.message);
             let brings = new_errors.iter().any(|told| told.file == edit.file && lines.contains(&told.line));
-            if persists || brings || (is_damaged && (!has_culprit || alone(edit))) {
+            if persists || brings {
                 worse.push(edit);
             }
         }
     }
     worse
+}
+
+/// Which edits leave what is less YAML, by where they begin: made one after the other, each that does is left out.
+fn damaging(edits: &[Edit]) -> BTreeSet<usize> {
+    let mut text = edits.first().map(|edit| edit.whole.to_string()).unwrap_or_default();
+    let (mut errors, mut moved, mut found) = (syntax_errors(&text), 0_isize, BTreeSet::new());
+    for edit in edits {
+        let place = edit.start.saturating_add_signed(moved)..edit.end.saturating_add_signed(moved);
+        let mut with = text.clone();
+        with.replace_range(place, &edit.text);
+        let now = syntax_errors(&with);
+        if now > errors {
+            found.insert(edit.start);
+        } else {
+            (text, errors) = (with, now);
+            moved += edit.growth();
+        }
+    }
+    found
 }
 
 /// What is found in all tasks, each once.

@@ -62,7 +62,8 @@ fn else_if(source: &str) -> Option<(usize, usize)> {
         let at = source.len() - words.len();
         let rest = words.strip_prefix("else")?;
         let second = rest.trim_start();
-        let is_if = second.len() < rest.len() && second.strip_prefix("if").is_some_and(|rest| rest.starts_with([' ', '\n']));
+        let is_if =
+            second.len() < rest.len() && second.strip_prefix("if").is_some_and(|rest| rest.starts_with([' ', '\n']));
         is_if.then(|| (at, source.len() - second.len() + 2))
     })
 }

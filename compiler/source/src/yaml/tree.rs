@@ -140,9 +140,13 @@ impl Tree {
             _ => false,
         };
         if let Some((before, after)) = self.nodes.iter().zip(&other.nodes).find(|(a, b)| !is_same(&a.data, &b.data)) {
-            return Some(format!("the value at byte {} became another at byte {}", before.span.start, after.span.start));
+            return Some(format!(
+                "the value at byte {} became another at byte {}",
+                before.span.start, after.span.start
+            ));
         }
-        let pairs = |tree: &Self| tree.entries.iter().map(|pair| (pair.key, pair.value, pair.merged)).collect::<Vec<_>>();
+        let pairs =
+            |tree: &Self| tree.entries.iter().map(|pair| (pair.key, pair.value, pair.merged)).collect::<Vec<_>>();
         if self.nodes.len() != other.nodes.len() || self.items != other.items || pairs(self) != pairs(other) {
             return Some("a list or a map became another".to_owned());
         }

@@ -84,7 +84,9 @@ fn fixed_input(path: &Path, args: &CheckArgs) -> u8 {
             return exit::USAGE;
         }
         Err(Unread::TooLarge) => {
-            out::error(&format!("standard input has more than {MAX_FILE_BYTES} bytes, which are the most that are read"));
+            out::error(&format!(
+                "standard input has more than {MAX_FILE_BYTES} bytes, which are the most that are read"
+            ));
             return exit::TASK;
         }
     };

@@ -36,7 +36,9 @@ pub(crate) fn fmt(args: &FmtArgs) -> u8 {
         }
         take(candidate, looked, args, &mut tally);
     });
-    for (search, _) in found.searches.iter().zip(&of_searches).filter(|(search, count)| **count == 0 && !search.is_damaged) {
+    for (search, _) in
+        found.searches.iter().zip(&of_searches).filter(|(search, count)| **count == 0 && !search.is_damaged)
+    {
         let typed = read::shown(&search.typed);
         let what = if search.is_pattern { "the pattern matches" } else { "there is in this folder" };
         tally.fault(&format!("{typed}: {what} no task and no file of definitions"));
@@ -53,7 +55,10 @@ enum Looked {
     /// Its findings, as text.
     Broken(String),
     Faulty(String),
-    Done { before: String, after: String },
+    Done {
+        before: String,
+        after: String,
+    },
 }
 
 #[derive(Default)]
@@ -138,7 +143,10 @@ fn formatted(path: &Path, read: Result<Vec<u8>, Unread>, expand: bool) -> Looked
         Ok(bytes) => bytes,
         Err(Unread::Refused(why)) => return Looked::Unread(why),
         Err(Unread::TooLarge) => {
-            return Looked::Unread(format!("{}: it has more than {MAX_FILE_BYTES} bytes, which are the most that are read", read::shown(path)));
+            return Looked::Unread(format!(
+                "{}: it has more than {MAX_FILE_BYTES} bytes, which are the most that are read",
+                read::shown(path)
+            ));
         }
     };
     let mut sources = SourceMap::default();

@@ -9,7 +9,15 @@ use crate::scalar::Style;
 /// The text with its blanks in order.
 pub(super) fn written(text: &str) -> Result<String, Fault> {
     let tokens = tokens(text)?;
-    let mut writer = Writer { text, tokens: &tokens, out: String::with_capacity(text.len()), open: vec![], depth: 0, trailing: vec![] };
+    let mut writer = Writer {
+        text,
+        tokens: &tokens,
+        out: String::with_capacity(text.len()),
+        open: vec![],
+        depth: 0,
+        trailing: vec![],
+        behind_comments: behind_comments(&tokens),
+    };
     for at in 0..tokens.len() {
         writer.token(at);
     }
@@ -49,6 +57,8 @@ struct Writer<'t> {
     /// How many brackets are open.
     depth: usize,
     trailing: Vec<Trailing>,
+    /// Of each token, the next one that is no comment; a file may be all comments.
+    behind_comments: Vec<usize>,
 }
 
 impl Writer<'_> {
@@ -61,15 +71,19 @@ impl Writer<'_> {
         token.start - line_start(self.text, token.start)
     }
 
+    /// Whether a token stands deeper than the dash before it: a dash may stand alone.
+    fn is_deeper(&self, at: usize) -> bool {
+        let dash = at.checked_sub(1).and_then(|at| self.get(at));
+        dash.zip(self.get(at)).is_some_and(|(dash, token)| self.column(token) > self.column(dash))
+    }
+
     fn token(&mut self, at: usize) {
         let Some(&token) = self.get(at) else { return };
         let before = at.checked_sub(1).and_then(|at| self.get(at)).map(|token| token.sort);
         if token.sort == Sort::Close {
             self.depth = self.depth.saturating_sub(1);
         }
-        // A dash may stand alone: what follows belongs to it only if it stands deeper.
-        let is_deeper = at.checked_sub(1).and_then(|at| self.get(at)).is_some_and(|dash| self.column(&token) > self.column(dash));
-        let joins = before == Some(Sort::Dash) && self.depth == 0 && token.sort != Sort::Comment && is_deeper;
+        let joins = before == Some(Sort::Dash) && self.depth == 0 && token.sort != Sort::Comment && self.is_deeper(at);
         if let Sort::Lines { indent } = token.sort {
             self.block_lines(token, indent);
         } else if token.is_first() && !joins {
@@ -81,7 +95,7 @@ impl Writer<'_> {
             self.trailing.push(Trailing { at: self.out.len(), column: line.chars().count(), code });
         } else {
             self.out.push_str(before.map_or("", |before| separator(before, token.sort)));
-            self.begin(at, Some(last_line(&self.out).chars().count()));
+            self.begin(at, true);
         }
         self.write(token);
         if token.sort == Sort::Open {
@@ -100,7 +114,7 @@ impl Writer<'_> {
             Sort::Close => self.flow_indent(self.depth.max(1)),
             _ if self.depth > 0 => self.flow_indent(self.depth),
             Sort::Comment => self.comment_indent(at, token),
-            _ => self.begin(at, None),
+            _ => self.begin(at, false),
         };
         (0..indent).for_each(|_| self.out.push(' '));
     }
@@ -111,12 +125,13 @@ impl Writer<'_> {
     }
 
     /// Looks what begins with a token: an entry of a list or a map that is open, a new one, or a value. Gives the column of
-    /// its line; `written` is the column where it will stand if it is not the first of its line.
-    fn begin(&mut self, at: usize, written: Option<usize>) -> usize {
+    /// its line. `on_line` says that it is not the first of it, as it is written.
+    fn begin(&mut self, at: usize, on_line: bool) -> usize {
         let indent = self.open.last().map_or(0, |block| block.indent + STEP);
         let Some(&token) = self.get(at).filter(|_| self.depth == 0) else { return indent };
         let before = at.checked_sub(1).and_then(|at| self.get(at)).map(|token| token.sort);
-        let may_begin = token.is_first() || matches!(before, Some(Sort::Dash | Sort::Question | Sort::Colon | Sort::Marker));
+        let may_begin =
+            token.is_first() || matches!(before, Some(Sort::Dash | Sort::Question | Sort::Colon | Sort::Marker));
         let column = self.column(&token);
         let is_list = match token.sort {
             Sort::Marker | Sort::Directive => {
@@ -136,7 +151,8 @@ impl Writer<'_> {
         match self.open.last() {
             Some(block) if block.column == column && block.is_list == is_list => block.indent,
             _ => {
-                let indent = written.unwrap_or_else(|| self.open.last().map_or(0, |block| block.indent + STEP));
+                let inner = self.open.last().map_or(0, |block| block.indent + STEP);
+                let indent = if on_line { last_line(&self.out).chars().count() } else { inner };
                 self.open.push(Block { is_list, column, indent });
                 indent
             }
@@ -168,11 +184,11 @@ impl Writer<'_> {
     /// something, else that of the innermost list or map that it was indented for.
     fn comment_indent(&mut self, at: usize, token: Token) -> usize {
         let column = self.column(&token);
-        let next = (at + 1..).find(|at| self.get(*at).is_none_or(|token| token.sort != Sort::Comment)).unwrap_or(at);
+        let next = self.behind_comments.get(at).copied().unwrap_or(at);
         let open = self.open.clone();
         let innermost = open.last().map(|block| block.indent);
         if let Some(&follows) = self.get(next) {
-            let indent = self.begin(next, None);
+            let indent = self.begin(next, false);
             self.open.clone_from(&open);
             if self.column(&follows) == column || innermost.is_none_or(|innermost| indent > innermost) {
                 return indent;
@@ -260,13 +276,26 @@ impl Writer<'_> {
     }
 }
 
+/// The first token from each on that is no comment, by its number.
+fn behind_comments(tokens: &[Token]) -> Vec<usize> {
+    let mut behind = vec![tokens.len(); tokens.len()];
+    let mut next = tokens.len();
+    for (at, token) in tokens.iter().enumerate().rev() {
+        if token.sort != Sort::Comment {
+            next = at;
+        }
+        if let Some(slot) = behind.get_mut(at) {
+            *slot = next;
+        }
+    }
+    behind
+}
+
 /// What stands between two tokens of a line.
 fn separator(before: Sort, token: Sort) -> &'static str {
     match (before, token) {
-        // Without a blank the colon would belong to the name.
-        (Sort::Alias | Sort::Property, Sort::Colon) => " ",
-        (Sort::Open, _) | (_, Sort::Close | Sort::Comma) => "",
-        (Sort::Scalar(_) | Sort::Close, Sort::Colon) => "",
+        (Sort::Open, _) | (_, Sort::Close | Sort::Comma) | (Sort::Scalar(_) | Sort::Close, Sort::Colon) => "",
+        // Also behind an alias, whose name the colon would belong to.
         _ => " ",
     }
 }

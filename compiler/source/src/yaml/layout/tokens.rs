@@ -31,7 +31,9 @@ pub(super) enum Sort {
     /// `|` or `>` and what follows it
     Header,
     /// The lines of a block scalar without the last line break; so many blanks of each are no content.
-    Lines { indent: usize },
+    Lines {
+        indent: usize,
+    },
     Comment,
     /// `---` or `...`
     Marker,
@@ -134,11 +136,10 @@ impl Lexer<'_> {
         while let Some(c) = self.text.get(self.at..to).and_then(|rest| rest.chars().next()) {
             if c == '\n'
                 && let Some((start, end, indent)) = self.lines.take()
+                && end > start
             {
-                if end > start {
-                    self.push(Sort::Lines { indent }, start, end);
-                    continue;
-                }
+                self.push(Sort::Lines { indent }, start, end);
+                continue;
             }
             if matches!(c, ' ' | '\t' | '\n') {
                 self.at += 1;
@@ -153,10 +154,13 @@ impl Lexer<'_> {
         let start = self.at;
         let rest = self.text.get(start..).unwrap_or_default();
         let first = start == 0 || self.text.as_bytes().get(start - 1) == Some(&b'\n');
-        let marker = |mark: &str| rest.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(BLANKS));
+        let marker =
+            |mark: &str| rest.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(BLANKS));
         let (sort, length) = match c {
             '-' | '.' if first && (marker("---") || marker("...")) => (Sort::Marker, 3),
-            '%' if first && self.depth == 0 => (Sort::Directive, rest.lines().next().map_or(0, |line| line.trim_end().len())),
+            '%' if first && self.depth == 0 => {
+                (Sort::Directive, rest.lines().next().map_or(0, |line| line.trim_end().len()))
+            }
             '-' if self.depth == 0 => (Sort::Dash, 1),
             '?' => (Sort::Question, 1),
             ':' => (Sort::Colon, 1),

@@ -65,15 +65,16 @@ fn block(text: &str, before: &[Token], open: Token, inner: &[Token]) -> Option<S
     }
     let is_map = text.as_bytes().get(open.start) == Some(&b'{');
     let parts = parts(inner);
-    let has_colon = |part: &&[Token]| {
+    let has_colon = |part: &[Token]| {
         let mut depth = 0_i32;
         part.iter().any(|token| {
             depth += i32::from(token.sort == Sort::Open) - i32::from(token.sort == Sort::Close);
             depth == 0 && token.sort == Sort::Colon
         })
     };
-    let is_sound = |part: &&[Token]| !part.is_empty() && (!is_map || (has_colon(part) && part.first().is_some_and(is_key)));
-    if !parts.iter().all(|part| is_sound(&part.as_ref())) {
+    let is_sound =
+        |part: &&[Token]| !part.is_empty() && (!is_map || (has_colon(part) && part.first().is_some_and(is_key)));
+    if !parts.iter().all(is_sound) {
         return None;
     }
     let (entry, is_item) = entry(before)?;
