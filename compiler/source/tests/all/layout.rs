@@ -16,7 +16,10 @@ fn laid_out(text: &str) -> String {
 }
 
 /// What is written, and what it becomes.
-const CASES: [(&str, &str, &str); 30] = [
+const CASES: [(&str, &str, &str); 33] = [
+    ("blanks that are text", "a\u{2028}: b\u{2028}\n#\u{a0}c\u{a0}\n", "a\u{2028}: b\u{2028}\n#\u{a0}c\u{a0}\n"),
+    ("blanks in lines of nothing", "a: >+\n  \n\n    \nb: 1\n", "a: >+\n\n\n\nb: 1\n"),
+    ("what is kept at the end", "a: |+\n    x\n\n \n", "a: |+\n  x\n\n\n"),
     ("lists are indented against their key", "a:\n- b\n- c\nd: 1\n", "a:\n  - b\n  - c\nd: 1\n"),
     (
         "any depth is two blanks",

@@ -21,10 +21,10 @@ pub(super) fn written(text: &str) -> Result<String, Fault> {
     for at in 0..tokens.len() {
         writer.token(at);
     }
-    let is_cut = matches!(tokens.last(), Some(Token { sort: Sort::Lines { .. }, .. })) && !text.ends_with('\n');
+    let ends_in_block = matches!(tokens.last(), Some(Token { sort: Sort::Lines { .. }, .. }));
     let mut out = writer.aligned();
     // Without its last line break a block scalar at the end of the file is another text.
-    if !out.is_empty() && !out.ends_with('\n') && !is_cut {
+    if (ends_in_block && text.ends_with('\n')) || (!ends_in_block && !out.is_empty()) {
         out.push('\n');
     }
     Ok(out)
@@ -145,6 +145,8 @@ impl Writer<'_> {
             Sort::Dash => true,
             Sort::Question => false,
             _ if may_begin && self.is_key(at) => false,
+            // A text that is the whole document must not look like a mark of documents.
+            Sort::Scalar(_) if self.open.is_empty() => return STEP,
             _ => return indent,
         };
         self.close(column, is_list);
@@ -208,7 +210,7 @@ impl Writer<'_> {
                 if token.is_first() && text.starts_with(char::is_alphanumeric) {
                     self.out.push(' ');
                 }
-                self.out.push_str(text.trim_end());
+                self.out.push_str(text.trim_end_matches([' ', '\t']));
             }
             Sort::Header => self.out.extend(raw.chars().map(|c| if c.is_ascii_digit() { '2' } else { c })),
             Sort::Scalar(style) if raw.contains('\n') => self.scalar_lines(raw, style),
@@ -220,7 +222,7 @@ impl Writer<'_> {
     /// A plain or quoted scalar of several lines. Blanks around its line breaks are no part of its text.
     fn scalar_lines(&mut self, raw: &str, style: Style) {
         let indent = match self.depth {
-            0 => self.open.last().map_or(0, |block| block.indent + STEP),
+            0 => self.open.last().map_or(STEP, |block| block.indent + STEP),
             depth => self.flow_indent(depth),
         };
         let last = raw.matches('\n').count();

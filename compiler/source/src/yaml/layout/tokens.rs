@@ -102,7 +102,7 @@ fn known(text: &str) -> Result<(Vec<Known>, VecDeque<String>), Fault> {
             _ => continue,
         };
         // A mark behind the last character would take in the line break.
-        let end = start + text.get(start..end).map_or(0, |token| token.trim_end().len());
+        let end = start + text.get(start..end).map_or(0, |token| token.trim_end_matches(BLANKS).len());
         known.push(Known { sort, start, end });
     }
     // Comments may be told late.
@@ -205,7 +205,11 @@ impl Lexer<'_> {
         let is_empty = decoded.trim_matches('\n').is_empty();
         // What the first line that says something has before its content; blanks of the content count as content.
         let own = decoded.split('\n').find(|line| !line.trim_matches(' ').is_empty()).map_or(0, blanks);
-        let indent = lines().find(|line| !is_blank(line)).map_or(0, |line| blanks(line).saturating_sub(own));
+        let indent = match lines().find(|line| !is_blank(line)) {
+            // Blanks on lines of nothing are no content.
+            _ if is_empty => usize::MAX,
+            line => line.map_or(0, |line| blanks(line).saturating_sub(own)),
+        };
         let (mut end, mut at) = (start, start);
         for line in lines() {
             let blank = is_blank(line);
