@@ -208,7 +208,13 @@ impl Lexer<'_> {
         let indent = match lines().find(|line| !is_blank(line)) {
             // Blanks on lines of nothing are no content.
             _ if is_empty => usize::MAX,
-            line => line.map_or(0, |line| blanks(line).saturating_sub(own)),
+            Some(line) => blanks(line).saturating_sub(own),
+            // A text of blanks alone: what its longest line has before it.
+            None => lines()
+                .map(blanks)
+                .max()
+                .unwrap_or(0)
+                .saturating_sub(decoded.split('\n').map(blanks).max().unwrap_or(0)),
         };
         let (mut end, mut at) = (start, start);
         for line in lines() {
