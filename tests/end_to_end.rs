@@ -7,6 +7,8 @@ mod data;
 mod exits;
 mod explain;
 mod faults;
+mod fix;
+mod fmt;
 mod init;
 mod lints;
 mod lock;

@@ -3,6 +3,8 @@
 
 mod check;
 mod diagnostics;
+mod fixes;
+mod fmt;
 mod ir;
 mod language;
 mod lock;

@@ -13,6 +13,7 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+pub mod expand;
 pub mod families;
 pub mod glob;
 mod keys;

@@ -305,7 +305,11 @@ impl Reader<'_> {
             return Some(text);
         }
         let message = format!("`{}` is not possible as {}", text.value, named(what));
-        let help = "a name begins with a letter and has letters, digits and `_`";
+        let help = if text.value.contains('/') && ["model", "role", "panel"].contains(&what) {
+            "name a role here, such as `judge`; which model plays it stands in `models`"
+        } else {
+            "a name begins with a letter and has letters, digits and `_`"
+        };
         self.report(catalog::BAD_VALUE.at(text.span, message).help(help));
         None
     }

@@ -16,6 +16,7 @@ mod build;
 mod entries;
 mod events;
 mod explain;
+pub mod layout;
 mod lines;
 mod lint;
 mod place;

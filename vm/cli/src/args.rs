@@ -16,6 +16,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Find the mistakes in tasks, without making a call
     Check(CheckArgs),
+    /// Lay out tasks and files of definitions; what they say stays the same
+    Fmt(FmtArgs),
     /// Say what a code of a finding means, with an example
     Explain(ExplainArgs),
     /// Pin what makes scores comparable, in the file `aigo.lock` beside each task
@@ -47,6 +49,12 @@ pub(crate) struct CheckArgs {
     /// Where the text of `--stdin` would stand; there need not be such a file
     #[arg(long, value_name = "PATH", requires = "stdin")]
     pub(crate) path: Option<PathBuf>,
+    /// Apply the fixes that are certain, then show what remains; with `--stdin` the text is printed
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With `--fix`: print what would change, and write nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) diff: bool,
     /// Only the tasks whose tags, name or file match: `p0 and not slow`
     #[arg(short = 'k', value_name = "EXPR")]
     pub(crate) select: Option<String>,
@@ -92,6 +100,31 @@ pub(crate) enum Color {
     Auto,
     Always,
     Never,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FmtArgs {
+    /// Files, folders (all tasks and files of definitions below them) and patterns; the current folder unless said
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print the text on standard input as it would be, as if it stood at `--path`: for editors
+    #[arg(long, requires = "path", conflicts_with = "paths")]
+    pub(crate) stdin: bool,
+    /// Where the text of `--stdin` would stand; there need not be such a file
+    #[arg(long, value_name = "PATH", requires = "stdin")]
+    pub(crate) path: Option<PathBuf>,
+    /// Write nothing; name the files that would change, and exit with 3 if there are any
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Write nothing; print what would change, and exit with 3 if something would
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Write short forms out: `- generate` as `- generate: {}`
+    #[arg(long)]
+    pub(crate) expand: bool,
+    /// How many threads work; as many as there are cores unless said
+    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -5,6 +5,8 @@ pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod drive;
 pub(crate) mod explain;
+mod fix;
+pub(crate) mod fmt;
 pub(crate) mod init;
 pub(crate) mod lock;
 pub(crate) mod plan;

@@ -4,15 +4,18 @@ mod args;
 mod catalog;
 mod collect;
 mod command;
+mod diff;
 mod exit;
 mod find;
 mod finding;
 mod glob;
 mod markdown;
+mod mend;
 mod out;
 mod parallel;
 mod peek;
 mod read;
+mod replace;
 mod runs;
 mod show;
 mod task;
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
 fn dispatch(args: Args) -> u8 {
     match args.command {
         Command::Check(args) => command::check::check(&args),
+        Command::Fmt(args) => command::fmt::fmt(&args),
         Command::Explain(args) => command::explain::explain(&args),
         Command::Lock(args) => command::lock::lock(&args),
         Command::Compile(args) => command::compile::compile(&args),

@@ -119,6 +119,44 @@ impl Tree {
         &self.text
     }
 
+    /// The first thing that another text of the same file says differently: a value, the way in which a scalar is written, an
+    /// alias, or a comment. Where things stand does not matter, nor whether a collection is written in brackets.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let is_same = |a: &Data, b: &Data| match (a, b) {
+            (
+                Data::Scalar { value, text, style, implicit },
+                Data::Scalar { value: value_b, text: text_b, style: style_b, implicit: implicit_b },
+            ) => {
+                // Not a number is no number, itself included.
+                let values = value == value_b || (value.kind() == value_b.kind() && text == text_b);
+                values && text == text_b && style == style_b && implicit == implicit_b
+            }
+            (Data::List { first, length }, Data::List { first: first_b, length: length_b })
+            | (Data::Map { first, length, .. }, Data::Map { first: first_b, length: length_b, .. }) => {
+                first == first_b && length == length_b
+            }
+            (Data::Alias(a), Data::Alias(b)) => a == b,
+            (Data::Error, Data::Error) => true,
+            _ => false,
+        };
+        if let Some((before, after)) = self.nodes.iter().zip(&other.nodes).find(|(a, b)| !is_same(&a.data, &b.data)) {
+            return Some(format!(
+                "the value at byte {} became another at byte {}",
+                before.span.start, after.span.start
+            ));
+        }
+        let pairs =
+            |tree: &Self| tree.entries.iter().map(|pair| (pair.key, pair.value, pair.merged)).collect::<Vec<_>>();
+        if self.nodes.len() != other.nodes.len() || self.items != other.items || pairs(self) != pairs(other) {
+            return Some("a list or a map became another".to_owned());
+        }
+        let mut texts = self.comments.iter().zip(&other.comments);
+        if let Some((before, _)) = texts.find(|(a, b)| a.text.trim() != b.text.trim()) {
+            return Some(format!("the comment at byte {} became another", before.span.start));
+        }
+        (self.comments.len() != other.comments.len()).then(|| "there are not as many comments as before".to_owned())
+    }
+
     /// Whether a part was left out just before or just behind a place, with nothing but blanks between.
     pub(super) fn is_next_to_mask(&self, span: Span) -> bool {
         let blank = |from: u32, to: u32| {

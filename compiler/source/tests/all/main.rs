@@ -3,6 +3,7 @@
 mod datasets;
 mod documents;
 mod hostile;
+mod layout;
 mod locating;
 mod oracle;
 mod quick;

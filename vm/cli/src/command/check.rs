@@ -8,10 +8,12 @@ use aigo_ir::diagnostic::Severity;
 use aigo_ir::selection::Selection;
 use aigo_source::MAX_FILE_BYTES;
 
+use super::fix;
 use crate::args::{CheckArgs, Deny, Findings};
-use crate::collect::Collector;
+use crate::collect::{Collector, Outcome};
 use crate::find::{self, Candidate, Found};
 use crate::finding::Finding;
+use crate::mend::Subject;
 use crate::read::{self, Unread};
 use crate::terminal::Look;
 use crate::world::Folder;
@@ -28,6 +30,9 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
     let locking = if args.locked { Locking::Required } else { Locking::Told };
     let session = Session::with_lock(locking);
     let checker = Checker { session, selection, format: args.format, look: Look::of_output(args.color) };
+    if let (true, true, Some(path)) = (args.stdin, args.fix, &args.path) {
+        return fixed_input(path, args);
+    }
     let mut collector = Collector::new(args.format);
     let mut is_broken = false;
     if let (true, Some(path)) = (args.stdin, &args.path) {
@@ -36,6 +41,17 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
     } else {
         let found = find::find(&args.paths);
         let threads = args.jobs.map_or_else(parallel::cores, usize::from);
+        if args.fix {
+            let subjects = found.candidates.iter().filter_map(|candidate| checker.subject(candidate));
+            let subjects: Vec<Subject> = subjects.collect();
+            if args.diff {
+                found.faults.iter().for_each(|fault| out::error(fault));
+                let code = fix::diff(&subjects, threads, None);
+                return if code == exit::PASSED && !found.faults.is_empty() { exit::USAGE } else { code };
+            }
+            let for_machines = matches!(args.format, Findings::Json | Findings::Sarif | Findings::Github);
+            fix::write(&subjects, threads, for_machines).into_iter().for_each(|fault| collector.fault(fault));
+        }
         let mut tally = Tally { of_searches: vec![0; found.searches.len()], not_selected: 0 };
         found.faults.iter().for_each(|fault| collector.fault(fault.clone()));
         parallel::in_order(
@@ -49,13 +65,51 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
         );
         tally.tell(&found, args.select.as_deref(), &mut collector);
     }
-    let outcome = collector.finish();
+    code(collector.finish(), is_broken, args)
+}
+
+fn code(outcome: Outcome, is_broken: bool, args: &CheckArgs) -> u8 {
     let is_denied = args.deny == Some(Deny::Warnings) && outcome.warnings > 0;
     match (outcome.errors > 0 || is_broken || is_denied, outcome.has_faults) {
         (true, _) => exit::TASK,
         (false, true) => exit::USAGE,
         (false, false) => exit::PASSED,
     }
+}
+
+/// The text of an editor with its fixes: it goes to standard output, and what remains to standard error.
+fn fixed_input(path: &Path, args: &CheckArgs) -> u8 {
+    let bytes = match read::standard_input(MAX_FILE_BYTES) {
+        Ok(bytes) => bytes,
+        Err(Unread::Refused(why)) => {
+            out::error(&why);
+            return exit::USAGE;
+        }
+        Err(Unread::TooLarge) => {
+            out::error(&format!(
+                "standard input has more than {MAX_FILE_BYTES} bytes, which are the most that are read"
+            ));
+            return exit::TASK;
+        }
+    };
+    let mut subject = Subject { path: path.to_owned(), bytes };
+    if args.diff {
+        return fix::diff(&[subject], 1, Some(path));
+    }
+    if let Some(text) = fix::text(&subject) {
+        subject.bytes = text.into_bytes();
+    }
+    out::raw(&subject.bytes);
+    let world = Folder::with_environment(&task::folder(path));
+    let name = path.display().to_string();
+    let compiled = aigo_compiler::compile(&name, &subject.bytes, &world);
+    let remains = show::plain(&name, &compiled.diagnostics, &compiled.sources);
+    if !remains.is_empty() {
+        out::note(remains.trim_end());
+    }
+    let has_warnings = compiled.diagnostics.iter().any(|one| one.row.severity == Severity::Warning);
+    let is_denied = args.deny == Some(Deny::Warnings) && has_warnings;
+    if is_denied || (compiled.program.is_none() && !compiled.is_library) { exit::TASK } else { exit::PASSED }
 }
 
 /// What became of a candidate.
@@ -97,17 +151,28 @@ struct Checker {
 
 impl Checker {
     fn looked(&self, candidate: &Candidate) -> Looked {
+        let read = read::file(&candidate.path, MAX_FILE_BYTES);
+        self.left_out(candidate, &read).unwrap_or_else(|| self.compiled(&candidate.path, read))
+    }
+
+    /// Why a file is not checked, if it is not.
+    fn left_out(&self, candidate: &Candidate, read: &Result<Vec<u8>, Unread>) -> Option<Looked> {
         let path = &candidate.path;
-        let read = read::file(path, MAX_FILE_BYTES);
-        if !candidate.is_named && !peek::is_task(path, &read) {
-            return Looked::NotATask;
+        if !candidate.is_named && !peek::is_task(path, read) {
+            return Some(Looked::NotATask);
         }
-        if let (Some(selection), Ok(bytes)) = (&self.selection, &read)
-            && peek::tags(path, bytes).is_some_and(|tags| !selection.matches(&tags))
-        {
-            return Looked::NotSelected;
+        let (Some(selection), Ok(bytes)) = (&self.selection, read) else { return None };
+        let is_other = peek::tags(path, bytes).is_some_and(|tags| !selection.matches(&tags));
+        is_other.then_some(Looked::NotSelected)
+    }
+
+    /// What is to be fixed of a candidate.
+    fn subject(&self, candidate: &Candidate) -> Option<Subject> {
+        let read = read::file(&candidate.path, MAX_FILE_BYTES);
+        if self.left_out(candidate, &read).is_some() {
+            return None;
         }
-        self.compiled(path, read)
+        read.ok().map(|bytes| Subject { path: candidate.path.clone(), bytes })
     }
 
     fn compiled(&self, path: &Path, read: Result<Vec<u8>, Unread>) -> Looked {
