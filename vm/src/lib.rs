@@ -7,6 +7,7 @@
 //! ```
 //! This is the only crate that knows tokio and reqwest.
 
+mod attempts;
 mod driver;
 pub mod error;
 mod fault;

@@ -14,7 +14,7 @@ use crate::error::NO_CLIENT;
 use crate::fault::{Class, Fault};
 
 /// A client of one endpoint with one credential.
-pub(super) struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
     url: String,
     authorization: Option<reqwest::header::HeaderValue>,
