@@ -9,6 +9,7 @@ use tokio::sync::SemaphorePermit;
 
 use crate::fault::{Class, Fault};
 use crate::provider::{Kind, PlayerOf, Players, Reply, scripted};
+use crate::rates::Rates;
 
 /// Attempts of one call: the first and its retries.
 const MOST_ATTEMPTS: u32 = 6;
@@ -48,7 +49,7 @@ impl Players {
         let (limiter, client) = match self.of(linked, ask) {
             Some((PlayerOf { kind: Kind::Scripted, .. }, Player::Scripted(rules))) => {
                 let answer = scripted::answer(linked, rules, ask);
-                return Ok(Reply { answer, model: None, lossy: false });
+                return Ok(Reply { answer, model: None, lossy: false, rates: Rates::default() });
             }
             Some((PlayerOf { kind, limiter }, _)) => (limiter, kind),
             None => return Err(Fault::new(Class::Config, format!("nobody plays the role `{}`", ask.request.role))),
@@ -71,13 +72,15 @@ impl Players {
                     let text = fault.message.as_str().into();
                     let answer =
                         Answer { text, stop: "fault".into(), fault: Some((*word).into()), ..Answer::default() };
-                    return Ok(Reply { answer, model: None, lossy: false });
+                    return Ok(Reply { answer, model: None, lossy: false, rates: Rates::default() });
                 }
-                Class::RateLimit(rest) if rests < MOST_RESTS => {
+                Class::RateLimit if rests < MOST_RESTS => {
                     rests += 1;
-                    limiter.rest(rest.unwrap_or_else(|| pause(ask, rests)));
+                    limiter.rest(fault.rates.wait().unwrap_or_else(|| pause(ask, rests)));
                 }
-                Class::Transient | Class::Protocol if attempt < MOST_ATTEMPTS => {
+                Class::Transient | Class::Overloaded | Class::Unreachable | Class::Protocol
+                    if attempt < MOST_ATTEMPTS =>
+                {
                     attempt += 1;
                     tokio::time::sleep(pause(ask, attempt)).await;
                 }

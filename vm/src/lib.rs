@@ -14,6 +14,7 @@ mod fault;
 mod limiter;
 mod outcome;
 mod provider;
+mod rates;
 mod recorded;
 mod replay;
 mod stop;

@@ -12,6 +12,7 @@ use aigo_machine::{Answer, Request};
 use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
 use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
+use crate::rates::Rates;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
@@ -21,6 +22,8 @@ pub(crate) struct Reply {
     pub(crate) answer: Answer,
     pub(crate) model: Option<String>,
     pub(crate) lossy: bool,
+    /// What the endpoint says about its limits with it.
+    pub(crate) rates: Rates,
 }
 
 /// Who answers.
