@@ -54,13 +54,7 @@ impl Asked {
 }
 
 /// The bytes of an answer.
-pub(super) fn answer(
-    asked: &Asked,
-    body: &Value,
-    mark: &str,
-    worst: bool,
-    headers: &[(String, String)],
-) -> Vec<u8> {
+pub(super) fn answer(asked: &Asked, body: &Value, mark: &str, worst: bool, headers: &[(String, String)]) -> Vec<u8> {
     let text = content(body, mark);
     let (input, output) = asked.usage(worst);
     let kind = if asked.stream { "text/event-stream" } else { "application/json" };

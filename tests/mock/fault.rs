@@ -132,9 +132,8 @@ impl Fault {
     }
 
     fn from_json(item: &Value) -> Result<Self, String> {
-        const KEYS: [&str; 12] = [
-            "model", "from", "to", "status", "headers", "body", "code", "per", "lasts_ms", "cut", "reset", "stall",
-        ];
+        const KEYS: [&str; 12] =
+            ["model", "from", "to", "status", "headers", "body", "code", "per", "lasts_ms", "cut", "reset", "stall"];
         let fields = item.as_object().ok_or("a fault is a map")?;
         if let Some(unknown) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(format!("a fault has no `{unknown}`; it has {}", KEYS.join(", ")));

@@ -135,7 +135,10 @@ fn transport(name: &str) -> Option<Vec<Fault>> {
     let whole = choice("Noted.", "stop");
     let answer = |nth| Fault::reply(nth, whole.as_str());
     let html = |nth: u64, status| {
-        Fault::new(nth..=nth, status, "").each().body("<html><body>Bad gateway</body></html>").header("content-type", "text/html")
+        Fault::new(nth..=nth, status, "")
+            .each()
+            .body("<html><body>Bad gateway</body></html>")
+            .header("content-type", "text/html")
     };
     Some(match name {
         "07-overloaded-529" => vec![Fault::new(1..=2, 529, "overloaded_error").each()],

@@ -86,28 +86,57 @@ pub fn run(
         runtime.map_err(|error| RunError::told(NO_CLIENT.nowhere(format!("the runtime does not start: {error}"))))?;
     let stop = Arc::new(Stop::default());
     runtime.block_on(async {
-        let switch = Arc::clone(&stop);
+        let (switch, mut signals) = (Arc::clone(&stop), Signals::new());
         tokio::spawn(async move {
-            switch.stop(signal().await);
+            switch.stop(signals.next().await);
             interrupted(false);
-            signal().await;
+            signals.next().await;
             interrupted(true);
         });
         run_trials(linked, players, journal, planned, settings, stop).await
     })
 }
 
-/// Waits for the next signal to stop.
-async fn signal() -> StopReason {
+/// The signals that ask for an end. They are listened to from the beginning on, so that none is lost between two.
+struct Signals {
     #[cfg(unix)]
-    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        return tokio::select! {
-            _ = tokio::signal::ctrl_c() => StopReason::Interrupted,
-            _ = terminate.recv() => StopReason::Terminated,
-        };
+    interrupt: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
     }
-    let _ = tokio::signal::ctrl_c().await;
-    StopReason::Interrupted
+
+    #[cfg(not(unix))]
+    const fn new() -> Self {
+        Self {}
+    }
+
+    /// Waits for the next one.
+    #[cfg(unix)]
+    async fn next(&mut self) -> StopReason {
+        async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        }
+        tokio::select! {
+            () = received(&mut self.interrupt) => StopReason::Interrupted,
+            () = received(&mut self.terminate) => StopReason::Terminated,
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> StopReason {
+        let _ = tokio::signal::ctrl_c().await;
+        StopReason::Interrupted
+    }
 }
 
 /// Runs trials. A planned trial that is an error ends the run before anything of it is recorded; those begun before it come

@@ -161,7 +161,7 @@ impl Limiter {
             // Once every call in flight has been answered: one more, or a sixteenth.
             let step = (state.allowed / 16.0).max(1.0) * if state.slowly { 0.5 } else { 1.0 };
             state.allowed = (state.allowed + step / state.allowed).min(self.most as f64);
-            while state.granted < state.allowed as usize {
+            while state.granted < state.whole() {
                 state.granted += 1;
                 if state.debt > 0 {
                     state.debt -= 1;
@@ -209,8 +209,7 @@ impl Limiter {
         state.cut_at = state.sent;
         state.slowly = slowly;
         state.allowed = (state.allowed * to).max(1.0);
-        let target = (state.allowed as usize).max(1);
-        let surplus = state.granted.saturating_sub(target);
+        let surplus = state.granted.saturating_sub(state.whole());
         state.debt += surplus - self.places.forget_permits(surplus);
         state.granted -= surplus;
     }
@@ -243,6 +242,12 @@ impl Limiter {
 }
 
 impl State {
+    /// How many may be side by side: at least one.
+    fn whole(&self) -> usize {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from one to what was typed")]
+        (self.allowed as usize).max(1)
+    }
+
     /// Until when nothing may be sent, if so.
     fn closed_until(&mut self) -> Option<Instant> {
         if self.rests_until.is_none() && self.count.is_none() && matches!(self.probe, Probe::No) {

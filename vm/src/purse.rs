@@ -42,6 +42,7 @@ pub(crate) struct Reserved<'p> {
 
 impl Purse {
     pub(crate) fn new(limit_usd: Option<f64>, spent: u64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above zero; casts saturate")]
         let limit = limit_usd.map(|usd| (usd * PER_USD) as u64);
         Self { limit, state: Mutex::new(State { spent, reserved: 0 }), changed: Notify::new() }
     }

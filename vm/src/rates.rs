@@ -59,7 +59,8 @@ impl Rates {
         }
         let here = now.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         let there = date.map_or(here, |date| date as f64);
-        rates.skew_s = date.map(|date| here as i64 - date);
+        let whole = now.duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());
+        rates.skew_s = date.zip(whole).map(|(date, here)| here - date);
         let mut seen_ms = false;
         for (name, value) in &known {
             match name.as_str() {
@@ -86,9 +87,9 @@ impl Rates {
         let plain = value.split([';', ',']).next().unwrap_or(value).trim();
         let mut read = Left::default();
         if has("remaining") {
-            read.remaining = number(plain).filter(|n| *n >= 0.0).map(|n| n as u64);
+            read.remaining = amount(plain);
         } else if has("limit") {
-            read.limit = number(plain).filter(|n| *n >= 0.0).map(|n| n as u64);
+            read.limit = amount(plain);
         } else if has("reset") {
             read.resets = wait(plain, there);
         }
@@ -118,6 +119,12 @@ fn is_one_of_ours(name: &str) -> bool {
 fn number(text: &str) -> Option<f64> {
     let looks = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
     text.parse::<f64>().ok().filter(|n| looks && n.is_finite())
+}
+
+/// How much there is of something: parts of one do not count.
+fn amount(text: &str) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; casts saturate")]
+    number(text).filter(|n| *n >= 0.0).map(|n| n as u64)
 }
 
 /// A wait of so many seconds, where they are some.

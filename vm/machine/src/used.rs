@@ -52,6 +52,7 @@ impl Used {
 /// What a call costs, in 10^-12 USD. Tokens from the provider's cache have their own price, where there is one. Part of a
 /// unit counts as a whole one.
 pub fn cost(price: &Price, usage: &Usage) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; casts saturate")]
     let each = |usd_per_million: f64| (usd_per_million * PER_USD_AND_MILLION).ceil() as u64;
     let input = usage.input.unwrap_or(0);
     let cached = usage.cached.unwrap_or(0).min(input);

@@ -81,7 +81,15 @@ fn got() -> impl Strategy<Value = Record> {
 
 fn record() -> impl Strategy<Value = Record> {
     let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), vec(text(), 0..3));
-    let ask = (any::<u64>(), text(), text(), vec(any::<u32>(), 0..4), text(), text(), (any::<bool>(), option::of(any::<u64>())));
+    let ask = (
+        any::<u64>(),
+        text(),
+        text(),
+        vec(any::<u32>(), 0..4),
+        text(),
+        text(),
+        (any::<bool>(), option::of(any::<u64>())),
+    );
     let score = (text(), option::of(any::<u32>()), text(), option::of(value()), option::of(any::<bool>()))
         .prop_map(|(scorer, turn, outcome, value, pass)| Score { scorer, turn, outcome, value, pass });
     prop_oneof![
