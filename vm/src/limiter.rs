@@ -243,8 +243,8 @@ impl Limiter {
 
 impl State {
     /// How many may be side by side: at least one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from one to what was typed")]
     fn whole(&self) -> usize {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from one to what was typed")]
         (self.allowed as usize).max(1)
     }
 

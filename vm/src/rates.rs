@@ -122,8 +122,8 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// How much there is of something: parts of one do not count.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; casts saturate")]
 fn amount(text: &str) -> Option<u64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; casts saturate")]
     number(text).filter(|n| *n >= 0.0).map(|n| n as u64)
 }
 
