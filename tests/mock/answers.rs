@@ -29,10 +29,12 @@ impl Asked {
     pub(super) fn new(path: &str, body: &Value, bytes: usize) -> Self {
         let whole = |key: &str| body.get(key).and_then(Value::as_u64);
         let most = whole("max_tokens").or_else(|| whole("max_completion_tokens")).or(whole("max_output_tokens"));
-        let dialect = match () {
-            () if path.ends_with("/messages") => Dialect::Messages,
-            () if path.ends_with("/responses") => Dialect::Responses,
-            () => Dialect::Chat,
+        let dialect = if path.ends_with("/messages") {
+            Dialect::Messages
+        } else if path.ends_with("/responses") {
+            Dialect::Responses
+        } else {
+            Dialect::Chat
         };
         let messages = body.get("messages").and_then(Value::as_array).into_iter().flatten();
         let text = |message: &Value| message.get("content").and_then(Value::as_str).map_or(0, |text| text.len() as u64);

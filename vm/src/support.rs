@@ -4,7 +4,7 @@ use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
-use aigo_ir::program::{Call, Dialect, Player, Program, Role};
+use aigo_ir::program::{Call, ChatModel, Dialect, Player, Program, Role};
 use aigo_ir::span::Origin;
 
 use crate::error::{CANNOT_RUN, NO_BOUND};
@@ -39,8 +39,9 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
 
 /// Models of which no call has a most that it can cost, where the run's cost is limited: a limit that cannot be kept is none.
 fn unbounded(program: &Program) -> Vec<Diagnostic> {
+    let is_billed = |model: &ChatModel| model.price.is_some_and(|price| price.output > 0.0);
     let models = program.roles.iter().filter_map(|role| match &role.player {
-        Player::Chat(model) if model.price.is_some() && purse::most_output(model).is_none() => Some(role),
+        Player::Chat(model) if is_billed(model) && purse::most_output(model).is_none() => Some(role),
         _ => None,
     });
     let limited = models.filter(|_| program.limits.cost_usd.is_some());
