@@ -137,8 +137,6 @@ fn what_cannot_be_run_yet_is_refused_before_anything_is_asked() {
         ("task.yaml:55:3", "`context` in a rule of the role `bot`,"),
         ("task.yaml:10:5", "`setup` with its 2 calls,"),
         ("task.yaml:20:5", "`teardown` with its call,"),
-        ("task.yaml:5:3", "`limits.cost`,"),
-        ("task.yaml:5:3", "`limits.sample`,"),
     ];
     assert_eq!(err.matches("R0107").count(), said.len(), "{}", ran.err);
     for (place, said) in said {

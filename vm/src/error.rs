@@ -18,8 +18,12 @@ pub static CHANGED: Row = Row::error("R0106", "the task has changed since the ru
 /// A part of the program cannot be run yet.
 pub static CANNOT_RUN: Row = Row::error("R0107", "a part that this build cannot run yet");
 
+/// A limit of cost that cannot be kept.
+pub static NO_BOUND: Row = Row::error("R0110", "a limit of cost that cannot be kept");
+
 /// All rows of running.
-pub static ROWS: [&Row; 7] = [&KEY_UNSET, &NO_CLIENT, &BAD_ROW, &DIVERGED, &BAD_PROGRAM, &CHANGED, &CANNOT_RUN];
+pub static ROWS: [&Row; 8] =
+    [&KEY_UNSET, &NO_CLIENT, &BAD_ROW, &DIVERGED, &BAD_PROGRAM, &CHANGED, &CANNOT_RUN, &NO_BOUND];
 
 /// What ends a run before it is through.
 #[derive(Clone, Debug, thiserror::Error)]

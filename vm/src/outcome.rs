@@ -60,6 +60,7 @@ pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, 
         fault: answer.fault.as_ref().map(ToString::to_string),
         context: None::<Value>,
         lossy,
+        ms: answer.ms,
     }
 }
 
@@ -71,5 +72,6 @@ pub(crate) fn answer(got: &Got) -> Answer {
         stop: got.stop.as_str().into(),
         fault: got.fault.as_deref().map(Arc::from),
         usage: Usage { input: got.usage.input, output: got.usage.output, cached: got.usage.cached },
+        ms: got.ms,
     }
 }

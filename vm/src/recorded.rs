@@ -16,6 +16,8 @@ pub struct Recorded {
     answers: BTreeMap<Position, (String, Answer)>,
     /// Where a call was about to be made and has no answer.
     asked: BTreeSet<Position>,
+    /// The answers, by role.
+    by_role: BTreeMap<Arc<str>, u64>,
     /// Calls that were about to be made and have no answer: they may have been billed.
     pub unanswered: usize,
 }
@@ -44,6 +46,11 @@ impl Recorded {
     /// Whether the call was about to be made when a writer stopped.
     pub(crate) fn was_asked(&self, ask: &Ask) -> bool {
         self.asked.contains(&ask.position)
+    }
+
+    /// How many answers there are of each role.
+    pub(crate) fn by_role(&self) -> BTreeMap<Arc<str>, u64> {
+        self.by_role.clone()
     }
 
     /// How many answers there are.
@@ -83,6 +90,7 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
                 recorded.asked.insert(position);
             }
             Some(got) => {
+                *recorded.by_role.entry(ask.role.as_str().into()).or_default() += 1;
                 recorded.answers.insert(position, (ask.content.clone(), outcome::answer(got)));
             }
         }

@@ -4,12 +4,13 @@ use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
-use aigo_ir::program::{Call, Dialect, Player, Program, Role};
+use aigo_ir::program::{Call, ChatModel, Dialect, Player, Program, Role};
 use aigo_ir::span::Origin;
 
-use crate::error::CANNOT_RUN;
+use crate::error::{CANNOT_RUN, NO_BOUND};
+use crate::purse;
 
-/// One diagnostic for each part of the program that cannot be run yet, in the program's order, at the place where the task has
+/// One diagnostic for each part of the program that cannot be run, or not yet, in the program's order, at the place where the task has
 /// it.
 pub fn missing(program: &Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -30,21 +31,30 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
     if !program.tools.is_empty() {
         let n =
             if program.tools.len() == 1 { "its tool".to_owned() } else { format!("its {} tools", program.tools.len()) };
-        found.push(part(step(program, true), format!("`tools` with {n}"), "remove them, and script what they answer"));
+        found.push(part(step(program), format!("`tools` with {n}"), "remove them, and script what they answer"));
     }
-    let timed = step(program, false);
-    if timed.0.is_some() {
-        found.push(part(timed, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`"));
-    }
-    let limits = &program.limits;
-    if limits.cost_usd.is_some() {
-        found.push(part(limits.origin, "`limits.cost`", "write `calls` in its place"));
-    }
-    if limits.sample != aigo_ir::program::SampleLimits::default() {
-        let help = "remove it, and bound each loop by its `max_turns`";
-        found.push(part(limits.origin, "`limits.sample`", help));
-    }
+    found.extend(unbounded(program));
     found
+}
+
+/// Models of which no call has a most that it can cost, where the run's cost is limited: a limit that cannot be kept is none.
+fn unbounded(program: &Program) -> Vec<Diagnostic> {
+    let is_billed = |model: &ChatModel| model.price.is_some_and(|price| price.output > 0.0);
+    let models = program.roles.iter().filter_map(|role| match &role.player {
+        Player::Chat(model) if is_billed(model) && purse::most_output(model).is_none() => Some(role),
+        _ => None,
+    });
+    let limited = models.filter(|_| program.limits.cost_usd.is_some());
+    let told = limited.map(|role| {
+        let message =
+            format!("`limits.cost` cannot be kept: answers of the role `{}` have no greatest length", role.name);
+        let diagnostic = match role.origin.0 {
+            Some(span) => NO_BOUND.at(span, message),
+            None => NO_BOUND.nowhere(message),
+        };
+        diagnostic.help("give the model `max_tokens`")
+    });
+    told.collect()
 }
 
 fn part(origin: Origin, what: impl std::fmt::Display, help: &str) -> Diagnostic {
@@ -77,13 +87,10 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first step that offers tools, or that has a time of its own.
-fn step(program: &Program, tools_wanted: bool) -> Origin {
+/// The first step that offers tools.
+fn step(program: &Program) -> Origin {
     let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
-    let found = nodes.find(|(_, placed)| match placed.node {
-        Node::Generate { tools, timeout_s, .. } => (tools_wanted && tools) || (!tools_wanted && timeout_s.is_some()),
-        _ => false,
-    });
+    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { tools: true, .. }));
     found.map_or(Origin::default(), |(_, placed)| placed.origin)
 }
 

@@ -144,7 +144,7 @@ fn open(trial: u64) -> Record {
 
 fn ask(trial: u64) -> Record {
     let (graph, node, role) = ("solve".to_owned(), "steps.0".to_owned(), "target".to_owned());
-    Record::Ask(Ask { trial, graph, node, index: vec![1], content: "0".repeat(24), role, retry: false })
+    Record::Ask(Ask { trial, graph, node, index: vec![1], content: "0".repeat(24), role, retry: false, most: None })
 }
 
 fn got(trial: u64, ask: u64, text: &str) -> Record {

@@ -92,6 +92,9 @@ fn write_ask(out: &mut Object, ask: &Ask) {
     out.str("k", &ask.content);
     out.str("role", &ask.role);
     out.flag("retry", ask.retry);
+    if let Some(most) = ask.most {
+        out.number("most", most);
+    }
 }
 
 fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
@@ -120,6 +123,9 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
         out.value("context", context)?;
     }
     out.flag("lossy", got.lossy);
+    if let Some(ms) = got.ms {
+        out.number("ms", ms);
+    }
     Ok(())
 }
 

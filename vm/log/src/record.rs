@@ -108,6 +108,9 @@ pub struct Ask {
     /// Whether the call was asked before and its answer never came.
     #[serde(default)]
     pub retry: bool,
+    /// The most that the call can cost, in 10^-12 USD; only where the run has a limit of cost.
+    #[serde(default)]
+    pub most: Option<u64>,
 }
 
 /// The answer to an [`Ask`]. The line is on the disk before the machine sees the answer.
@@ -141,6 +144,9 @@ pub struct Got {
     /// Whether bytes that are not text were replaced.
     #[serde(default)]
     pub lossy: bool,
+    /// How long the answer took from when it was asked for, in milliseconds; absent where nobody outside was asked.
+    #[serde(default)]
+    pub ms: Option<u64>,
 }
 
 /// Tokens as the provider counted them; absent where it did not.

@@ -127,6 +127,8 @@ pub struct Ask {
     pub content: Key,
     /// The call itself.
     pub request: Request,
+    /// The longest that the answer may take, in seconds; no part of the identity of answers.
+    pub timeout_s: Option<u64>,
 }
 
 /// Tokens that a call used, as the provider counted them.
@@ -156,10 +158,12 @@ pub struct Answer {
     pub fault: Option<Arc<str>>,
     /// Tokens used.
     pub usage: Usage,
+    /// How long it took, in milliseconds; none where nobody outside was asked.
+    pub ms: Option<u64>,
 }
 
 impl Answer {
-    /// Hash of what a program can see of it: usage is not part of it.
+    /// Hash of what a program can see of it: neither usage nor time are part of it.
     pub fn key(&self) -> Key {
         let mut writer = KeyWriter::new("aigo.answer.1");
         writer.str(&self.text).str(&self.stop).maybe_str(self.fault.as_deref()).list(self.calls.len());

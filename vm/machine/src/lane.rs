@@ -12,6 +12,7 @@ use aigo_ir::value::Value;
 use crate::ask::{Answer, Ask};
 use crate::outcome::ScoreRow;
 use crate::scope::{Sample, Snapshot, ambient};
+use crate::used::Used;
 
 /// A graph of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +63,8 @@ pub struct Lane {
     pub(crate) trouble: Option<String>,
     /// The scores that it passed, by node: what a later look at the graph needs.
     pub(crate) passed: Vec<NodeId>,
+    /// What it has used; of a map's item, since it began.
+    pub(crate) used: Used,
 }
 
 /// What the lane of a map's item leaves behind.
@@ -71,6 +74,8 @@ pub struct Given {
     pub value: Value,
     /// What it asked for: the lane of the map counts these as its own, so that a later map does not repeat them unseen.
     pub(crate) draws: Vec<Key>,
+    /// What it used.
+    pub(crate) used: Used,
 }
 
 /// What a lane is told.
@@ -116,6 +121,7 @@ impl Lane {
             last_fork: None,
             trouble: None,
             passed: Vec::new(),
+            used: Used::default(),
         }
     }
 

@@ -15,6 +15,7 @@ mod regular;
 mod scope;
 mod step;
 mod trial;
+mod used;
 mod view;
 
 pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, Usage};
@@ -24,3 +25,4 @@ pub use outcome::{Call, Outcome, ScoreRow};
 pub use scope::{Sample, Snapshot};
 pub use step::step;
 pub use trial::{LaneId, Pending, Trial};
+pub use used::cost;

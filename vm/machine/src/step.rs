@@ -1,8 +1,8 @@
 //! `step`: one function from (program, sample, lane, event) to (lane, effects), a table over the kinds of nodes.
 
-mod check;
-
 mod append;
+mod check;
+mod limits;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use crate::lane::{Effect, Event, Frame, Given, GraphRef, Here, Lane};
 use crate::linked::Linked;
 use crate::outcome::ScoreRow;
 use crate::scope::Sample;
+use crate::used::Used;
 use crate::view;
 use check::Asked;
 
@@ -69,6 +70,7 @@ impl<'s> Stepper<'s> {
                 Node::Map { into, .. } => {
                     // In item order, so the order of arrival cannot be seen.
                     self.lane.draws.extend(results.iter().flat_map(|given| given.draws.iter().copied()));
+                    results.iter().for_each(|given| self.lane.used.join(&given.used));
                     let values = results.into_iter().map(|given| given.value).collect();
                     self.lane.set(self.shape, &into, Value::list(values));
                     Next::Follow(Port::Done)
@@ -146,7 +148,7 @@ impl<'s> Stepper<'s> {
                         return broken("a map's item without a result");
                     };
                     let draws = self.lane.draws.split_off(self.lane.inherited);
-                    return Ok(Some(Effect::Gave(Given { value, draws })));
+                    return Ok(Some(Effect::Gave(Given { value, draws, used: self.lane.used })));
                 }
                 Jump::On | Jump::Again => {
                     self.lane.cursor = to;
@@ -254,9 +256,16 @@ impl<'s> Stepper<'s> {
     }
 
     fn ask(&mut self, placed: &Placed, mut request: Request, judged: Option<u32>) -> Result<Next, String> {
+        if let Some(over) = self.used_up() {
+            return Ok(over);
+        }
         let Some((role, role_key)) = self.linked.role(&request.role) else { return broken("a role that is not there") };
         let graph = self.linked.graph_name(self.lane.graph);
         let position = Position { graph: graph.clone(), node: placed.path.clone(), index: self.lane.index() };
+        let timeout_s = match &placed.node {
+            Node::Generate { timeout_s, .. } => *timeout_s,
+            _ => None,
+        };
         let base = base_content(role_key, &request);
         let repeats = self.lane.draws.iter().filter(|known| **known == base).count();
         self.lane.draws.push(base);
@@ -274,7 +283,7 @@ impl<'s> Stepper<'s> {
             names.names.push(("judged".into(), Value::Int(i64::from(judged.unwrap_or(0)))));
             request.scope = Some(Arc::new(names));
         }
-        Ok(Next::Wait(Effect::Ask(Box::new(Ask { position, content, request }))))
+        Ok(Next::Wait(Effect::Ask(Box::new(Ask { position, content, request, timeout_s }))))
     }
 
     fn answered(&mut self, answer: &Answer) -> Result<Next, String> {
@@ -282,7 +291,13 @@ impl<'s> Stepper<'s> {
         if answer.fault.as_deref() == Some(TASK_ERROR) {
             return Err(answer.text.to_string());
         }
-        match self.placed()?.node.clone() {
+        let node = self.placed()?.node.clone();
+        if let Node::Generate { role, .. } = &node
+            && let Some((role, _)) = self.linked.role(role)
+        {
+            self.lane.used.count(role, answer);
+        }
+        match node {
             Node::Generate { role, into, .. } => {
                 let mut answer = answer.clone();
                 if answer.fault.is_none() && answer.text.is_empty() && answer.calls.is_empty() {
@@ -361,6 +376,7 @@ impl<'s> Stepper<'s> {
             *earlier += 1;
             lane.inherited = lane.draws.len();
             lane.item_of = Some(header);
+            lane.used = Used::default();
             lane.cursor = body;
             lane.set(self.shape, item, value.clone());
             lane

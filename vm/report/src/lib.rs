@@ -169,6 +169,13 @@ impl Report {
         }
     }
 
+    /// Takes in the answers of a trial that did not end: they were made and paid, whatever came of it.
+    pub fn add_calls(&mut self, role: &Arc<str>, answered: u64) {
+        if answered > 0 {
+            *self.calls.entry(Arc::clone(role)).or_default() += answered;
+        }
+    }
+
     /// Takes a trial in.
     pub fn add(&mut self, trial: TrialReport) {
         let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

@@ -1,7 +1,7 @@
 //! `POST /chat/completions` as `OpenAI` defined it and vLLM, llama.cpp, Ollama, `OpenRouter` and others speak it; whole replies.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::program::ChatModel;
@@ -12,9 +12,10 @@ use serde::Deserialize;
 use super::Reply;
 use crate::error::NO_CLIENT;
 use crate::fault::{Class, Fault};
+use crate::rates::Rates;
 
 /// A client of one endpoint with one credential.
-pub(super) struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
     url: String,
     authorization: Option<reqwest::header::HeaderValue>,
@@ -125,7 +126,8 @@ impl Client {
         }
         let mut response = post.send().await.map_err(|error| connection(&error))?;
         let status = response.status().as_u16();
-        let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).and_then(seconds);
+        let headers = response.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let rates = Rates::read(headers, SystemTime::now());
         let length = response.content_length().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let mut bytes = Vec::with_capacity(length.min(1 << 20));
         while let Some(chunk) = response.chunk().await.map_err(|error| connection(&error))? {
@@ -134,7 +136,7 @@ impl Client {
             }
             bytes.extend_from_slice(&chunk);
         }
-        read(status, retry_after, bytes)
+        read(status, rates, bytes)
     }
 
     fn body(&self, request: &Request) -> String {
@@ -202,22 +204,12 @@ fn message(message: &ChatMessage, out: &mut String) {
     out.push_str(if message.calls.is_empty() { "}" } else { "]}" });
 }
 
-/// Whatever has no status: by the kind of the error, never by its text.
+/// Whatever has no status.
 fn connection(error: &reqwest::Error) -> Fault {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
+    if error.is_builder() || error.is_redirect() {
+        return Fault::new(Class::Config, error.to_string());
     }
-    let class = if error.is_builder() || error.is_redirect() { Class::Config } else { Class::Transient };
-    Fault::new(class, aigo_ir::text::excerpt(&message, 300))
-}
-
-/// `Retry-After` in seconds. Dates, negative and other texts say nothing.
-fn seconds(text: &str) -> Option<Duration> {
-    let seconds: f64 = text.trim().parse().ok()?;
-    (seconds.is_finite() && seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(86_400.0)))
+    Fault::of_connection(error, error.is_connect())
 }
 
 #[derive(Deserialize)]
@@ -288,7 +280,7 @@ struct ErrorBody {
     code: Option<serde_json::Value>,
 }
 
-fn read(status: u16, retry_after: Option<Duration>, bytes: Vec<u8>) -> Result<Reply, Fault> {
+fn read(status: u16, rates: Rates, bytes: Vec<u8>) -> Result<Reply, Fault> {
     let (text, mut lossy) = match String::from_utf8(bytes) {
         Ok(text) => (text, false),
         Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
@@ -300,7 +292,7 @@ fn read(status: u16, retry_after: Option<Duration>, bytes: Vec<u8>) -> Result<Re
     });
     let body = match body {
         Ok(body) => body,
-        Err(_) if !(200..300).contains(&status) => return Err(Fault::of_status(status, "", &text, retry_after)),
+        Err(_) if !(200..300).contains(&status) => return Err(Fault::of_status(status, "", &text, rates)),
         Err(error) => {
             let seen = aigo_ir::text::excerpt(&text, 120);
             return Err(Fault::new(Class::Protocol, format!("a reply that is no chat completion ({error}): {seen}")));
@@ -316,10 +308,10 @@ fn read(status: u16, retry_after: Option<Duration>, bytes: Vec<u8>) -> Result<Re
         // Some servers put the status into the body of a 200.
         let inner = code.and_then(serde_json::Value::as_u64).and_then(|code| u16::try_from(code).ok());
         let status = if (200..300).contains(&status) { inner.unwrap_or(500) } else { status };
-        return Err(Fault::of_status(status, word.trim(), error.message.as_deref().unwrap_or_default(), retry_after));
+        return Err(Fault::of_status(status, word.trim(), error.message.as_deref().unwrap_or_default(), rates));
     }
     if !(200..300).contains(&status) {
-        return Err(Fault::of_status(status, "", &text, retry_after));
+        return Err(Fault::of_status(status, "", &text, rates));
     }
     let usage = body.usage.map_or_else(Usage::default, |usage| Usage {
         input: usage.prompt_tokens,
@@ -330,7 +322,7 @@ fn read(status: u16, retry_after: Option<Duration>, bytes: Vec<u8>) -> Result<Re
     let Some(Choice { message: Some(message), finish_reason }) = choice else {
         return Err(Fault::new(Class::Protocol, "a reply without a message in it"));
     };
-    Ok(Reply { answer: answer(message, finish_reason.as_deref(), usage), model: body.model, lossy })
+    Ok(Reply { answer: answer(message, finish_reason.as_deref(), usage), model: body.model, lossy, rates })
 }
 
 fn answer(message: MessageBody, finish: Option<&str>, usage: Usage) -> Answer {
@@ -394,7 +386,7 @@ mod tests {
     fn half_characters_become_replacements_and_whole_ones_stay() {
         let read = |content: &str| {
             let body = format!(r#"{{"choices":[{{"message":{{"content":"{content}"}},"finish_reason":"stop"}}]}}"#);
-            read(200, None, body.into_bytes())
+            read(200, Rates::default(), body.into_bytes())
                 .map(|reply| (reply.answer.text.to_string(), reply.lossy))
                 .unwrap_or_default()
         };
@@ -405,11 +397,13 @@ mod tests {
 
     #[test]
     fn faults_are_told_apart() {
-        let class = |status, body: &str| read(status, None, body.as_bytes().to_vec()).err().map(|fault| fault.class);
+        let class = |status, body: &str| {
+            read(status, Rates::default(), body.as_bytes().to_vec()).err().map(|fault| fault.class)
+        };
         let overflow = r#"{"error":{"code":400,"message":"too long","type":"exceed_context_size_error"}}"#;
         assert_eq!(class(400, overflow), Some(Class::Request("context_length")));
         assert_eq!(class(429, r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#), Some(Class::Quota));
-        assert_eq!(class(200, r#"{"error":{"code":429,"message":"slow down"}}"#), Some(Class::RateLimit(None)));
+        assert_eq!(class(200, r#"{"error":{"code":429,"message":"slow down"}}"#), Some(Class::RateLimit));
         assert_eq!(class(200, "<html>"), Some(Class::Protocol));
         assert_eq!(class(200, r#"{"choices":null}"#), Some(Class::Protocol));
         assert_eq!(class(502, "<html>bad gateway"), Some(Class::Transient));

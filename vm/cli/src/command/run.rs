@@ -40,7 +40,18 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
     let dataset = task.dataset.hash;
     let driving = &args.driving;
     drive::drive(
-        Drive { linked, players, journal, id, folder: &folder, dataset, next_trial: 1, calls_made: 0, driving },
+        Drive {
+            linked,
+            players,
+            journal,
+            id,
+            folder: &folder,
+            dataset,
+            next_trial: 1,
+            calls_made: 0,
+            spent: 0,
+            driving,
+        },
         planned,
     )
 }

@@ -43,6 +43,7 @@ pub(crate) fn ask(trial: u64) -> Record {
         content: "0123456789abcdef01234567".to_owned(),
         role: "target".to_owned(),
         retry: false,
+        most: None,
     })
 }
 
