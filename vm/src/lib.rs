@@ -22,7 +22,8 @@ pub mod support;
 
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
-pub use provider::{Players, Secrets};
+pub use fault::{Class, Fault};
+pub use provider::{Players, Reply, Secrets, wire};
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Divergence, Replayed, replay};
 pub use stop::{Stop, StopReason};

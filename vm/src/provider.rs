@@ -1,7 +1,17 @@
 //! Who answers: one file per kind of player.
 
-mod openai;
+mod anthropic;
+mod chat;
+mod client;
+mod events;
+mod json;
+mod refusal;
+mod responses;
+mod said;
 pub(crate) mod scripted;
+mod secrets;
+mod shape;
+pub mod wire;
 
 use std::sync::Arc;
 
@@ -13,25 +23,38 @@ use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
 use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
 use crate::rates::Rates;
+use client::Client;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
 
-/// What an attempt brings: the answer, the model that served it, and whether bytes that are no text were replaced.
-pub(crate) struct Reply {
-    pub(crate) answer: Answer,
-    pub(crate) model: Option<String>,
-    pub(crate) lossy: bool,
+/// What an attempt brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// The model that served it, as the provider names it.
+    pub model: Option<String>,
+    /// Whether bytes that are no text were replaced.
+    pub lossy: bool,
     /// What the endpoint says about its limits with it.
     pub(crate) rates: Rates,
+}
+
+/// A header that the task sets.
+pub(crate) struct Header {
+    name: String,
+    value: String,
+    /// The secret in it, and the name of its variable.
+    secret: Option<(String, String)>,
 }
 
 /// Who answers.
 pub(crate) enum Kind {
     /// The task's own rules, in this process.
     Scripted,
-    /// Chat completions.
-    OpenAi(Box<openai::Client>),
+    /// A chat model behind an API, in its dialect.
+    Chat(Box<Client>),
 }
 
 impl Kind {
@@ -39,7 +62,7 @@ impl Kind {
     pub(crate) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
         match self {
             Self::Scripted => Err(Fault::new(Class::Config, "rules of the task are no endpoint")),
-            Self::OpenAi(client) => client.ask(request).await,
+            Self::Chat(client) => client.ask(request).await,
         }
     }
 }
@@ -60,6 +83,7 @@ impl Players {
     /// Sets up the players. Every key that is not set is told.
     pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
         let (mut players, mut errors) = (Vec::new(), Vec::new());
+        let mut connections = None;
         let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
         for role in &program.roles {
             let kind = match &role.player {
@@ -76,8 +100,16 @@ impl Players {
                         continue;
                     }
                     let Some(headers) = headers(role, model, secrets, &mut errors) else { continue };
-                    match openai::Client::new(model, key.and_then(|(_, key)| key), headers, concurrency) {
-                        Ok(client) => Kind::OpenAi(Box::new(client)),
+                    let http = match connections.take() {
+                        Some(http) => Ok(http),
+                        None => client::http(concurrency),
+                    };
+                    let made = http.and_then(|http: reqwest::Client| {
+                        connections = Some(http.clone());
+                        Client::new(http, model, key.and_then(|(_, key)| key), headers)
+                    });
+                    match made {
+                        Ok(client) => Kind::Chat(Box::new(client)),
                         Err(diagnostic) => {
                             errors.push(RunError::Told(diagnostic));
                             continue;
@@ -111,7 +143,7 @@ fn headers(
     model: &ChatModel,
     secrets: Secrets<'_>,
     errors: &mut Vec<RunError>,
-) -> Option<Vec<openai::Header>> {
+) -> Option<Vec<Header>> {
     let before = errors.len();
     let mut found = Vec::new();
     for header in &model.headers {
@@ -125,7 +157,7 @@ fn headers(
                 }
             },
         };
-        found.push(openai::Header { name: header.name.to_string(), value, secret });
+        found.push(Header { name: header.name.to_string(), value, secret });
     }
     (errors.len() == before).then_some(found)
 }

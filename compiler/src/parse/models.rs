@@ -16,7 +16,7 @@ use crate::catalog;
 use crate::shape;
 
 /// Keys of a role, and the verbs beside which they mean something.
-const BESIDE: [(&str, &[&str]); 15] = [
+const BESIDE: [(&str, &[&str]); 18] = [
     ("base_url", &["model"]),
     ("endpoint", &["model"]),
     ("api_key", &["model"]),
@@ -26,6 +26,9 @@ const BESIDE: [(&str, &[&str]); 15] = [
     ("seed", &["model"]),
     ("stop", &["model"]),
     ("reasoning_effort", &["model"]),
+    ("api", &["model"]),
+    ("structured", &["model"]),
+    ("stream", &["model"]),
     ("extra", &["model"]),
     ("price", &["model"]),
     ("headers", &["model"]),

@@ -14,7 +14,8 @@ pub static ROLE: Construct = Construct {
         key("http", Kind::Verb, "An application behind HTTP."),
         key("command", Kind::Verb, "An application that is a program: it and its arguments, a list; no shell."),
         key("scripted", Kind::Verb, "Rules that answer without a network."),
-        key("base_url", Kind::Name, "With `model`: the address before `/chat/completions` or `/v1/messages`."),
+        key("base_url", Kind::Name, "With `model`: the address before `/chat/completions`, `/responses` or `/v1/messages`."),
+        key("api", Kind::Name, "With `model`: `chat` or `responses`, which OpenAI has both; `chat` unless given."),
         key(
             "endpoint",
             Kind::Name,
@@ -26,7 +27,17 @@ pub static ROLE: Construct = Construct {
         key("max_tokens", Kind::Number, "The longest answer, thinking included."),
         key("seed", Kind::Number, "The provider's seed."),
         key("stop", Kind::List, "Texts at which the answer ends."),
-        key("reasoning_effort", Kind::Name, "How long it thinks: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`."),
+        key(
+            "reasoning_effort",
+            Kind::Name,
+            "How long it thinks: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.",
+        ),
+        key(
+            "structured",
+            Kind::Name,
+            "How it is asked for objects: `schema`, `bounded_schema`, `tool` or `prompt`; by its family unless given.",
+        ),
+        key("stream", Kind::Boolean, "With `model`: whether its answers are streamed; by the provider unless given."),
         key("extra", Kind::Map, "Other parameters of the provider, sent as they are."),
         key("price", Kind::Map, "USD per million tokens: `{input, output, cached_input}`."),
         key("headers", Kind::Map, "With `model`: more headers, each a text or `{env: NAME}`."),
