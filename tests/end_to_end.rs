@@ -7,6 +7,8 @@ mod data;
 mod exits;
 mod explain;
 mod faults;
+mod keys;
+mod providers;
 mod quickstart;
 mod resume;
 mod roles;

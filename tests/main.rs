@@ -15,4 +15,6 @@ mod invariants;
 mod keys;
 mod manual;
 mod properties;
+mod served;
 mod tidy;
+mod wire;

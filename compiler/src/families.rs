@@ -186,7 +186,8 @@ mod tests {
         let prefix = |model: &str| family(model).map(|family| family.prefix);
         assert_eq!(prefix("gpt-5-mini-2025-08-07"), Some("gpt-5"));
         assert_eq!(prefix("openai/gpt-5.2-2025-12-11"), Some("gpt-5.2"));
-        assert_eq!(prefix("GPT-4o"), Some("gpt-4"));
+        assert_eq!(prefix("GPT-4o"), Some("gpt-4o"));
+        assert_eq!(prefix("gpt-4-0613"), Some("gpt-4"));
         assert_eq!(prefix("claude-sonnet-4-5-20250929"), Some("claude-sonnet-4-5"));
         assert_eq!(prefix("claude-sonnet-4-20250514"), Some("claude-sonnet-4-2"));
         assert_eq!(prefix("our-own-model"), None);

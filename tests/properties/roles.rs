@@ -3,8 +3,7 @@
 use aigo_ir::path::Path;
 use aigo_ir::program::{
     Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
-    HttpMethod, HttpRole, Limits, Price, ReplyPaths, SampleLimits, ScriptedCall, Session,
-    Structured,
+    HttpMethod, HttpRole, Limits, Price, ReplyPaths, SampleLimits, ScriptedCall, Session, Structured,
 };
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;

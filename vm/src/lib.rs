@@ -23,7 +23,7 @@ pub mod support;
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
 pub use fault::{Class, Fault};
-pub use provider::{Players, Reply, Secrets, wire};
+pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Divergence, Replayed, replay};
 pub use stop::{Stop, StopReason};

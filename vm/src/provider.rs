@@ -5,6 +5,7 @@ mod chat;
 mod client;
 mod events;
 mod json;
+mod probe;
 mod refusal;
 mod responses;
 mod said;
@@ -24,6 +25,8 @@ use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
 use crate::rates::Rates;
 use client::Client;
+use probe::Probe;
+pub use probe::Verdict;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
@@ -94,11 +97,7 @@ impl Players {
                     continue;
                 }
                 Player::Chat(model) => {
-                    let key = model.api_key.as_ref().map(|name| (name, secrets(name).filter(|key| !key.is_empty())));
-                    if let Some((name, None)) = &key {
-                        errors.push(RunError::told(unset(&role.name, name)));
-                        continue;
-                    }
+                    let Some(key) = key(role, model, secrets, &mut errors) else { continue };
                     let Some(headers) = headers(role, model, secrets, &mut errors) else { continue };
                     let http = match connections.take() {
                         Some(http) => Ok(http),
@@ -106,7 +105,7 @@ impl Players {
                     };
                     let made = http.and_then(|http: reqwest::Client| {
                         connections = Some(http.clone());
-                        Client::new(http, model, key.and_then(|(_, key)| key), headers)
+                        Client::new(http, model, key, headers)
                     });
                     match made {
                         Ok(client) => Kind::Chat(Box::new(client)),
@@ -137,13 +136,58 @@ impl Players {
     }
 }
 
+/// The endpoints of roles, to be asked whether they accept key and model. Roles that share all of it are one.
+#[derive(Default)]
+pub struct Probes {
+    probes: Vec<Probe>,
+    /// What tells endpoints apart: all that is sent to them, secrets too. It is shown to nobody.
+    known: Vec<Vec<String>>,
+    http: Option<reqwest::Client>,
+}
+
+impl Probes {
+    /// Adds a role's endpoint; gives its place among the verdicts, and none where the role is no chat model. An error is a
+    /// secret that is not set, or that cannot be sent.
+    pub fn add(&mut self, role: &Role, secrets: Secrets<'_>) -> Result<Option<usize>, Vec<RunError>> {
+        let Player::Chat(model) = &role.player else { return Ok(None) };
+        let mut errors = Vec::new();
+        let key = key(role, model, secrets, &mut errors);
+        let (Some(headers), Some(key)) = (headers(role, model, secrets, &mut errors), key) else { return Err(errors) };
+        let mut known = vec![model.dialect.word().to_owned(), model.base_url.to_string(), model.model.to_string()];
+        known.extend(key.clone());
+        known.extend(headers.iter().flat_map(|header| [header.name.clone(), header.value.clone()]));
+        if let Some(at) = self.known.iter().position(|earlier| *earlier == known) {
+            return Ok(Some(at));
+        }
+        let http = match &self.http {
+            Some(http) => http.clone(),
+            None => probe::http().map_err(|error| vec![error])?,
+        };
+        self.http = Some(http.clone());
+        self.probes.push(Probe::new(http, model, key, headers).map_err(|error| vec![error])?);
+        self.known.push(known);
+        Ok(Some(self.probes.len() - 1))
+    }
+
+    /// Asks all of them side by side.
+    pub fn ask(self) -> Result<Vec<Verdict>, RunError> {
+        probe::ask(self.probes)
+    }
+}
+
+/// The key of a model, if it has one; none where it is not set, which is told.
+#[expect(clippy::option_option, reason = "no key is wanted, and the key that is wanted is not there")]
+fn key(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Option<String>> {
+    let Some(name) = &model.api_key else { return Some(None) };
+    let found = secrets(name).filter(|key| !key.is_empty());
+    if found.is_none() {
+        errors.push(RunError::told(unset(&role.name, name)));
+    }
+    found.map(Some)
+}
+
 /// The headers of a model, its secrets looked up; each that is not set is told.
-fn headers(
-    role: &Role,
-    model: &ChatModel,
-    secrets: Secrets<'_>,
-    errors: &mut Vec<RunError>,
-) -> Option<Vec<Header>> {
+fn headers(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Vec<Header>> {
     let before = errors.len();
     let mut found = Vec::new();
     for header in &model.headers {

@@ -14,7 +14,11 @@ pub static ROLE: Construct = Construct {
         key("http", Kind::Verb, "An application behind HTTP."),
         key("command", Kind::Verb, "An application that is a program: it and its arguments, a list; no shell."),
         key("scripted", Kind::Verb, "Rules that answer without a network."),
-        key("base_url", Kind::Name, "With `model`: the address before `/chat/completions`, `/responses` or `/v1/messages`."),
+        key(
+            "base_url",
+            Kind::Name,
+            "With `model`: the address before `/chat/completions`, `/responses` or `/v1/messages`.",
+        ),
         key("api", Kind::Name, "With `model`: `chat` or `responses`, which OpenAI has both; `chat` unless given."),
         key(
             "endpoint",

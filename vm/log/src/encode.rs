@@ -103,8 +103,7 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
     }
     out.str("stop", &got.stop);
     let usage = &got.usage;
-    let counts =
-        [("in", usage.input), ("out", usage.output), ("cached", usage.cached), ("think", usage.reasoning)];
+    let counts = [("in", usage.input), ("out", usage.output), ("cached", usage.cached), ("think", usage.reasoning)];
     if counts.iter().any(|(_, count)| count.is_some()) {
         out.name("usage");
         let mut separator = '{';

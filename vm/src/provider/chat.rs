@@ -137,9 +137,11 @@ struct Message {
     /// Older servers make one call in this way.
     #[serde(default)]
     function_call: Option<Function>,
-    /// What a model thinks is no part of what it says. That it does is a sign of life.
-    #[serde(default, alias = "reasoning")]
+    /// What a model thinks is no part of what it says. That it does is a sign of life. Some servers say it twice.
+    #[serde(default)]
     reasoning_content: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    reasoning: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -274,7 +276,8 @@ impl Streamed {
 
     fn delta(&mut self, delta: Message) {
         let text = delta.content.unwrap_or_default().0;
-        self.has_begun |= !text.is_empty() || delta.reasoning_content.is_some() || delta.tool_calls.is_some();
+        let thinks = delta.reasoning_content.is_some() || delta.reasoning.is_some();
+        self.has_begun |= !text.is_empty() || thinks || delta.tool_calls.is_some();
         self.said.text.push_str(&text);
         if let Some(refusal) = delta.refusal {
             self.said.refusal.get_or_insert_default().push_str(&refusal);

@@ -89,7 +89,8 @@ impl Client {
                 None => (AUTHORIZATION, format!("Bearer {key}")),
             };
             let value = HeaderValue::from_str(&value);
-            let mut value = value.map_err(|_| failed("the key has characters that a header cannot carry".to_owned()))?;
+            let mut value =
+                value.map_err(|_| failed("the key has characters that a header cannot carry".to_owned()))?;
             value.set_sensitive(true);
             map.insert(name, value);
         }
@@ -111,6 +112,21 @@ impl Client {
         let mut outcome = self.post(request).await;
         self.secrets.clean(&mut outcome);
         outcome
+    }
+
+    /// What a request without a body brings: the status, and the body.
+    pub(super) async fn read(&self, url: &str, longest: Duration) -> Result<(u16, Vec<u8>), Fault> {
+        let response = self.sent(self.http.get(url).headers(self.headers.clone()).timeout(longest)).await?;
+        let status = response.status().as_u16();
+        whole(response, MOST_BYTES).await.map(|body| (status, body))
+    }
+
+    /// A fault without secrets.
+    pub(super) fn cleaned<T>(&self, outcome: Result<T, Fault>) -> Result<T, Fault> {
+        outcome.map_err(|fault| match self.secrets.cleaned(&fault.message) {
+            Some(message) => Fault { message, ..fault },
+            None => fault,
+        })
     }
 
     async fn post(&self, request: &Request) -> Result<Reply, Fault> {

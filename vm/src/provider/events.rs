@@ -15,11 +15,7 @@ pub(super) struct Events {
 
 impl Events {
     /// Takes the next bytes, and gives the data of each event that they complete.
-    pub(super) fn push<E>(
-        &mut self,
-        bytes: &[u8],
-        mut event: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub(super) fn push<E>(&mut self, bytes: &[u8], mut event: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut rest = bytes;
         if std::mem::take(&mut self.after_return) && !rest.is_empty() {
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
@@ -105,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_stream_means_the_same_however_it_is_cut() {
-        let text = "\u{feff}data: a\r\n\r\n: alive\n\ndata: {\"é\":\ndata: \"😀\"}\nid: 7\n\nevent: x\r\rdata\r\rdata:last";
+        let text =
+            "\u{feff}data: a\r\n\r\n: alive\n\ndata: {\"é\":\ndata: \"😀\"}\nid: 7\n\nevent: x\r\rdata\r\rdata:last";
         let whole = decoded(&[text.as_bytes()]);
         assert_eq!(whole, ["a", "{\"é\":\n\"😀\"}", "", "last"]);
         for size in 1..text.len() {

@@ -79,14 +79,8 @@ const QUOTA: [&str; 9] = [
     "insufficient_funds",
     "out_of_credits",
 ];
-const FILTERED: [&str; 6] = [
-    "content_filter",
-    "content_policy",
-    "responsibleaipolicy",
-    "data_inspection_failed",
-    "invalid_prompt",
-    "safety",
-];
+const FILTERED: [&str; 6] =
+    ["content_filter", "content_policy", "responsibleaipolicy", "data_inspection_failed", "invalid_prompt", "safety"];
 const BAD_KEY: [&str; 5] =
     ["invalid_api_key", "api_key_invalid", "authentication_error", "permission_error", "unauthenticated"];
 const NO_MODEL: [&str; 4] = ["model_not_found", "deploymentnotfound", "deployment_not_found", "invalid_model"];
@@ -181,14 +175,23 @@ mod tests {
         let quota = "You exceeded your current quota, please check your plan";
         assert_eq!((class(429, "", quota), class(429, "RESOURCE_EXHAUSTED", quota)), (Class::Quota, Class::RateLimit));
         assert_eq!(class(429, "rate_limit_exceeded", "Rate limit reached"), Class::RateLimit);
-        assert_eq!((class(404, "model_not_found", ""), class(400, "model_not_found", "")), (Class::Config, Class::Config));
+        assert_eq!(
+            (class(404, "model_not_found", ""), class(400, "model_not_found", "")),
+            (Class::Config, Class::Config)
+        );
         let long = "This model's maximum context length is 8192 tokens";
         assert_eq!(class(400, "", long), Class::Request("context_length"));
         assert_eq!(class(429, "tokens", "Request too large for m"), Class::Request("context_length"));
         assert_eq!(class(400, "ResponsibleAIPolicyViolation content_filter", ""), Class::Request("filtered"));
         assert_eq!(class(400, "", "Unexpected end of JSON input"), Class::Transient);
-        assert_eq!((class(529, "overloaded_error", ""), class(200, "overloaded_error", "")), (Class::Overloaded, Class::Overloaded));
-        assert_eq!((class(302, "", ""), class(522, "", ""), class(600, "", "")), (Class::Config, Class::Transient, Class::Protocol));
+        assert_eq!(
+            (class(529, "overloaded_error", ""), class(200, "overloaded_error", "")),
+            (Class::Overloaded, Class::Overloaded)
+        );
+        assert_eq!(
+            (class(302, "", ""), class(522, "", ""), class(600, "", "")),
+            (Class::Config, Class::Transient, Class::Protocol)
+        );
     }
 
     #[test]

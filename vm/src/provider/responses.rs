@@ -267,7 +267,8 @@ impl Streamed {
                 Ok(())
             }
             (kind, _) => {
-                self.has_begun |= kind.starts_with("response.output_text") || kind.starts_with("response.function_call");
+                self.has_begun |=
+                    kind.starts_with("response.output_text") || kind.starts_with("response.function_call");
                 Ok(())
             }
         }

@@ -105,7 +105,12 @@ impl Said {
             fault,
             usage: known(self.usage),
         };
-        Reply { answer, model: self.model.filter(|model| !model.is_empty()), lossy: self.is_lossy, rates: Rates::default() }
+        Reply {
+            answer,
+            model: self.model.filter(|model| !model.is_empty()),
+            lossy: self.is_lossy,
+            rates: Rates::default(),
+        }
     }
 }
 

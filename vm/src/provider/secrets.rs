@@ -77,7 +77,7 @@ impl Redactor {
 }
 
 /// As it stands in an address.
-fn percent(secret: &str) -> String {
+pub(super) fn percent(secret: &str) -> String {
     let mut out = String::with_capacity(secret.len());
     for byte in secret.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -97,7 +97,8 @@ fn base64(secret: &[u8], before: usize) -> String {
     let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.iter().copied()).collect();
     let mut out = String::new();
     for three in bytes.chunks(3) {
-        let number = three.iter().fold(0_u32, |number, byte| (number << 8) | u32::from(*byte)) << (8 * (3 - three.len()));
+        let number =
+            three.iter().fold(0_u32, |number, byte| (number << 8) | u32::from(*byte)) << (8 * (3 - three.len()));
         for at in 0..4 {
             let six = (number >> (18 - 6 * at)) & 63;
             out.push(char::from(ALPHABET.get(six as usize).copied().unwrap_or(b'=')));

@@ -24,6 +24,7 @@ pub(super) const MOST_BYTES: usize = 8 << 20;
 #[derive(Clone, Debug)]
 pub struct Wire {
     dialect: Dialect,
+    base_url: String,
     url: String,
     /// The body's beginning: the model and the parameters that are set.
     head: String,
@@ -65,6 +66,7 @@ impl Wire {
         });
         Self {
             dialect: model.dialect,
+            base_url: model.base_url.to_string(),
             url: url(&model.base_url, path(model)),
             head,
             merged,
@@ -78,6 +80,11 @@ impl Wire {
     /// Where requests go.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The address, as the task has it.
+    pub(super) fn base_url(&self) -> &str {
+        &self.base_url
     }
 
     /// The headers that the dialect wants, beside the key's and the task's.
@@ -216,9 +223,10 @@ impl Stream {
         match (said, last) {
             (Some(said), _) => Ok(said.reply(self.wanted)),
             (None, Err(fault)) if fault.class != Class::Protocol => Err(fault),
-            (None, _) => {
-                Err(Fault::new(Class::Transient, "the stream was cut off: it ended before the model said why it stopped"))
-            }
+            (None, _) => Err(Fault::new(
+                Class::Transient,
+                "the stream was cut off: it ended before the model said why it stopped",
+            )),
         }
     }
 

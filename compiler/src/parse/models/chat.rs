@@ -42,7 +42,7 @@ const RESERVED: [(&str, &str); 23] = [
     ("system", "instructions are the task's `system` steps"),
     ("stream", "write it beside `model`"),
     ("stream_options", "aigo sets it where answers are streamed"),
-    ("response_format", "the shape of an answer is what asks for it"),
+    ("response_format", "the shape of an answer is what asks for it; `structured` says how"),
     ("tools", "tools are the task's `tools`"),
     ("tool_choice", "tools are the task's `tools`"),
     ("n", "write `epochs`, or `runs` of a scorer"),
@@ -147,9 +147,9 @@ impl Reader<'_> {
             price: fields.get("price").and_then(|node| self.price(node)),
             timeout_ms: fields.get("timeout").and_then(|node| self.duration_ms(node, "timeout")),
             stream: fields.get("stream").and_then(|node| self.flag(node, "stream")),
-            structured: fields.get("structured").and_then(|node| {
-                self.one_of(node, "structured", &Structured::ALL.map(|known| (known.word(), known)))
-            }),
+            structured: fields
+                .get("structured")
+                .and_then(|node| self.one_of(node, "structured", &Structured::ALL.map(|known| (known.word(), known)))),
             headers: fields.get("headers").map(|node| self.chat_headers(node)).unwrap_or_default(),
             parameters: self.parameters(fields),
             extra: fields.get("extra").map(|node| self.extra(node)).unwrap_or_default(),
@@ -288,6 +288,10 @@ impl Reader<'_> {
             if let Some((_, help)) = RESERVED.iter().find(|(reserved, _)| *reserved == name) {
                 let message = format!("`extra` cannot set `{name}`");
                 self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(*help));
+            } else if ["output_config", "text"].contains(&name) && entry.value.get("format").is_some() {
+                let message = format!("`extra` cannot set `format` of `{name}`");
+                let help = "the shape of an answer is what asks for it; `structured` says how";
+                self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(help));
             } else if !entry.value.is_error()
                 && let Some(value) = self.value(entry.value)
             {

@@ -8,6 +8,7 @@ use aigo_source::MAX_FILE_BYTES;
 
 use crate::args::{CheckArgs, Deny, Findings};
 use crate::collect::Collector;
+use crate::command::keys::{self, Asked};
 use crate::find::{self, Candidate, Found};
 use crate::finding::Finding;
 use crate::read::{self, Unread};
@@ -23,13 +24,14 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
             return exit::USAGE;
         }
     };
-    let checker =
-        Checker { session: Session::default(), selection, format: args.format, look: Look::of_output(args.color) };
+    let look = Look::of_output(args.color);
+    let checker = Checker { session: Session::default(), selection, format: args.format, look, keys: args.keys };
     let mut collector = Collector::new(args.format);
     let mut is_broken = false;
+    let mut asked = Vec::new();
     if let (true, Some(path)) = (args.stdin, &args.path) {
         let looked = checker.compiled(path, read::standard_input(MAX_FILE_BYTES));
-        is_broken = take(looked, &mut collector);
+        is_broken = take(looked, &mut collector, &mut asked);
     } else {
         let found = find::find(&args.paths);
         let threads = args.jobs.map_or_else(parallel::cores, usize::from);
@@ -41,10 +43,13 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
             |candidate| checker.looked(candidate),
             |candidate, looked| {
                 tally.count(candidate, &looked);
-                is_broken |= take(looked, &mut collector);
+                is_broken |= take(looked, &mut collector, &mut asked);
             },
         );
         tally.tell(&found, args.select.as_deref(), &mut collector);
+    }
+    if args.keys {
+        keys::check(&asked, &mut collector, args.format, look);
     }
     let outcome = collector.finish();
     let is_denied = args.deny == Some(Deny::Warnings) && outcome.warnings > 0;
@@ -65,19 +70,22 @@ enum Looked {
         omitted: usize,
         /// Whether it has errors, those included that are not among the findings.
         is_broken: bool,
+        /// Where the endpoints are to be asked: whose.
+        asked: Option<Box<Asked>>,
     },
 }
 
 /// Takes what became of a candidate; whether it has errors.
-fn take(looked: Looked, collector: &mut Collector) -> bool {
+fn take(looked: Looked, collector: &mut Collector, to_ask: &mut Vec<Asked>) -> bool {
     match looked {
         Looked::NotATask | Looked::NotSelected => false,
         Looked::Unread(fault) => {
             collector.fault(fault);
             false
         }
-        Looked::Checked { findings, omitted, is_broken } => {
+        Looked::Checked { findings, omitted, is_broken, asked } => {
             collector.task(findings, omitted);
+            to_ask.extend(asked.map(|asked| *asked));
             is_broken
         }
     }
@@ -90,6 +98,8 @@ struct Checker {
     selection: Option<Selection>,
     format: Findings,
     look: Look,
+    /// Whether endpoints are asked.
+    keys: bool,
 }
 
 impl Checker {
@@ -111,17 +121,16 @@ impl Checker {
         let world = Folder::with_environment(&task::folder(path));
         match task::compile(&self.session, path, read, &world) {
             Err(why) => Looked::Unread(why),
-            Ok(compiled) => Looked::Checked {
-                findings: show::findings(
-                    &path.display().to_string(),
-                    &compiled.diagnostics,
-                    &compiled.sources,
-                    self.format,
-                    self.look,
-                ),
-                omitted: compiled.omitted,
-                is_broken: compiled.program.is_none() && !compiled.is_library,
-            },
+            Ok(compiled) => {
+                let name = path.display().to_string();
+                let found = show::findings(&name, &compiled.diagnostics, &compiled.sources, self.format, self.look);
+                let is_broken = compiled.program.is_none() && !compiled.is_library;
+                let (omitted, sources) = (compiled.omitted, compiled.sources);
+                let program = compiled.program.filter(|_| self.keys);
+                let asked = program
+                    .map(|(program, _)| Box::new(Asked { path: path.to_owned(), roles: program.roles, sources }));
+                Looked::Checked { findings: found, omitted, is_broken, asked }
+            }
         }
     }
 }
