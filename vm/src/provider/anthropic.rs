@@ -121,24 +121,29 @@ impl Turns<'_> {
         }
     }
 
-    /// A part of a side's turn, which is begun where it is the other's.
+    /// A part of a side's turn.
     fn part(&mut self, side: Side, write: impl FnOnce(&mut String)) {
         if self.open.is_none() && side == Side::Assistant {
-            self.part(Side::User, |out| text(BEGINNING, out));
+            self.turn(Side::User);
+            text(BEGINNING, self.out);
         }
+        self.turn(side);
+        write(self.out);
+    }
+
+    /// Goes on with a side's turn, or begins it where it is the other's.
+    fn turn(&mut self, side: Side) {
         if self.open == Some(side) {
             self.out.push(',');
-        } else {
-            if self.open.is_some() {
-                self.out.push_str("]},");
-            }
-            let role = if side == Side::User { "user" } else { "assistant" };
-            self.out.push_str("{\"role\":\"");
-            self.out.push_str(role);
-            self.out.push_str("\",\"content\":[");
-            self.open = Some(side);
+            return;
         }
-        write(self.out);
+        if self.open.is_some() {
+            self.out.push_str("]},");
+        }
+        self.out.push_str("{\"role\":\"");
+        self.out.push_str(if side == Side::User { "user" } else { "assistant" });
+        self.out.push_str("\",\"content\":[");
+        self.open = Some(side);
     }
 
     /// An id that the API takes, and that no call before has.
