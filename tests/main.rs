@@ -17,4 +17,6 @@ mod lock;
 mod manual;
 mod plan;
 mod properties;
+mod served;
 mod tidy;
+mod wire;

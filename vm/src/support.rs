@@ -4,7 +4,7 @@ use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
-use aigo_ir::program::{Call, ChatModel, Dialect, Player, Program, Role};
+use aigo_ir::program::{Call, ChatModel, Player, Program, Role};
 use aigo_ir::span::Origin;
 
 use crate::error::{CANNOT_RUN, NO_BOUND};
@@ -70,11 +70,6 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     let name = &role.name;
     let scripted = "play the role with a chat model or with `scripted` rules";
     match &role.player {
-        Player::Chat(model) if model.dialect == Dialect::Anthropic => {
-            let what = format!("the role `{name}` of `anthropic/{}`", model.model);
-            let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
-            found.push(part(role.origin, &what, help));
-        }
         Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
         Player::Command(_) => {
             found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted));

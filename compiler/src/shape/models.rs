@@ -42,9 +42,16 @@ pub static ROLE: Construct = Construct {
         key(
             "base_url",
             Form::Like(&ADDRESS),
-            "With `model`: the address before `/chat/completions` or `/v1/messages`.",
+            "With `model`: the address before `/chat/completions`, `/responses` or `/v1/messages`.",
         )
         .beside(OF_MODELS),
+        key(
+            "api",
+            Form::Word(&["chat", "responses"]),
+            "With `model`: `chat` or `responses`, which OpenAI has both; `chat` unless given.",
+        )
+        .beside(OF_MODELS)
+        .or("chat"),
         key(
             "endpoint",
             Form::Text,
@@ -62,9 +69,17 @@ pub static ROLE: Construct = Construct {
         key(
             "reasoning_effort",
             Form::Word(&EFFORTS),
-            "How long it thinks: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`.",
+            "How long it thinks: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.",
         )
         .beside(OF_MODELS),
+        key(
+            "structured",
+            Form::Word(&["schema", "bounded_schema", "tool", "prompt"]),
+            "How it is asked for objects: `schema`, `bounded_schema`, `tool` or `prompt`; by its family unless given.",
+        )
+        .beside(OF_MODELS),
+        key("stream", Form::Boolean, "With `model`: whether its answers are streamed; by the provider unless given.")
+            .beside(OF_MODELS),
         key("extra", map_of(&Form::Any), "Other parameters of the provider, sent as they are.").beside(OF_MODELS),
         key("price", Form::Map(&PRICE), "USD per million tokens: `{input, output, cached_input}`.").beside(OF_MODELS),
         key("headers", HEADERS, "With `model`: more headers, each a text or `{env: NAME}`.").beside(OF_MODELS),

@@ -61,6 +61,9 @@ pub(crate) struct CheckArgs {
     /// How findings are shown
     #[arg(long, value_enum, default_value_t = Findings::Text)]
     pub(crate) format: Findings,
+    /// Also ask each endpoint whether it accepts key and model: one cheap call for each
+    #[arg(long, conflicts_with = "stdin")]
+    pub(crate) keys: bool,
     /// Exit with 3 also for warnings: `--deny warnings`
     #[arg(long, value_name = "WHAT")]
     pub(crate) deny: Option<Deny>,

@@ -8,6 +8,7 @@ pub(crate) mod explain;
 mod fix;
 pub(crate) mod fmt;
 pub(crate) mod init;
+pub(crate) mod keys;
 pub(crate) mod lock;
 pub(crate) mod plan;
 pub(crate) mod replay;

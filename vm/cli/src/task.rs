@@ -41,8 +41,10 @@ pub(crate) fn check(
     path: &Path,
     read: Result<Vec<u8>, Unread>,
     world: &Folder,
+    wants_program: bool,
 ) -> Result<Compiled, String> {
-    compiled(path, read, |name, bytes| aigo_compiler::check_in(session, name, bytes, world))
+    let look = if wants_program { aigo_compiler::compile_in } else { aigo_compiler::check_in };
+    compiled(path, read, |name, bytes| look(session, name, bytes, world))
 }
 
 /// Does with what was read of a file what `compile` does with its name and its bytes.

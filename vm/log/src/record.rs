@@ -161,6 +161,9 @@ pub struct Usage {
     /// Tokens of the request that came from the provider's cache.
     #[serde(default)]
     pub cached: Option<u64>,
+    /// Tokens of the answer that were spent on thinking; they are among `output`.
+    #[serde(rename = "think", default)]
+    pub reasoning: Option<u64>,
 }
 
 /// A trial has ended.

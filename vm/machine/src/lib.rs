@@ -18,7 +18,7 @@ mod trial;
 mod used;
 mod view;
 
-pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, Usage};
+pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, ToolOffer, Usage};
 pub use lane::{Effect, Event, Given, GraphRef, Lane};
 pub use linked::Linked;
 pub use outcome::{Call, Outcome, ScoreRow};

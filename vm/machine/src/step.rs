@@ -218,7 +218,7 @@ impl<'s> Stepper<'s> {
     }
 
     fn generate(&mut self, placed: &Placed) -> Result<Next, String> {
-        let Node::Generate { role, view: shown, schema: wanted, .. } = &placed.node else {
+        let Node::Generate { role, view: shown, schema: wanted, tools, .. } = &placed.node else {
             return broken("no generate");
         };
         let scope = self.scope();
@@ -240,7 +240,8 @@ impl<'s> Stepper<'s> {
                 Some(("verdicts", schema::verdicts_schema(judged, self.count(of)?, &shown.labels)))
             }
         };
-        let request = Request { role: role.clone(), messages: shown.messages, schema, tool: None, scope: None };
+        let tools = if *tools { Arc::clone(&self.linked.tools) } else { Arc::default() };
+        let request = Request { role: role.clone(), messages: shown.messages, schema, tools, tool: None, scope: None };
         self.ask(placed, request, shown.judged)
     }
 
@@ -251,7 +252,8 @@ impl<'s> Stepper<'s> {
             return Err(format!("the assistant calls the tool `{}`, which the task does not have", call.tool));
         };
         let ToolAnswer::Role(role) = &tool.answer else { return broken("a tool with rules of its own") };
-        let request = Request { role: role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
+        let (messages, tools) = (Vec::new(), Arc::default());
+        let request = Request { role: role.clone(), messages, schema: None, tools, tool: Some(call), scope: None };
         self.ask(placed, request, None)
     }
 
@@ -458,5 +460,12 @@ fn base_content(role: &Key, request: &Request) -> Key {
         Some(call) => writer.str(&call.id).str(&call.tool).str(&call.arguments),
         None => writer.value(&Value::Null),
     };
+    // Where none are offered nothing is said of tools, as in logs that are older than they.
+    if !request.tools.is_empty() {
+        writer.list(request.tools.len());
+        for tool in request.tools.iter() {
+            writer.str(&tool.name).str(&tool.description).value(&tool.parameters);
+        }
+    }
     writer.finish()
 }

@@ -11,6 +11,7 @@ use aigo_source::MAX_FILE_BYTES;
 use super::fix;
 use crate::args::{CheckArgs, Deny, Findings};
 use crate::collect::{Collector, Outcome};
+use crate::command::keys::{self, Asked};
 use crate::find::{self, Candidate, Found};
 use crate::finding::Finding;
 use crate::mend::Subject;
@@ -29,15 +30,17 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
     };
     let locking = if args.locked { Locking::Required } else { Locking::Told };
     let session = Session::with_lock(locking);
-    let checker = Checker { session, selection, format: args.format, look: Look::of_output(args.color) };
+    let look = Look::of_output(args.color);
+    let checker = Checker { session, selection, format: args.format, look, keys: args.keys };
     if let (true, true, Some(path)) = (args.stdin, args.fix, &args.path) {
         return fixed_input(path, args);
     }
     let mut collector = Collector::new(args.format);
     let mut is_broken = false;
+    let mut asked = Vec::new();
     if let (true, Some(path)) = (args.stdin, &args.path) {
         let looked = checker.compiled(path, read::standard_input(MAX_FILE_BYTES));
-        is_broken = take(looked, &mut collector);
+        is_broken = take(looked, &mut collector, &mut asked);
     } else {
         let found = find::find(&args.paths);
         let threads = args.jobs.map_or_else(parallel::cores, usize::from);
@@ -60,10 +63,13 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
             |candidate| checker.looked(candidate),
             |candidate, looked| {
                 tally.count(candidate, &looked);
-                is_broken |= take(looked, &mut collector);
+                is_broken |= take(looked, &mut collector, &mut asked);
             },
         );
         tally.tell(&found, args.select.as_deref(), &mut collector);
+    }
+    if args.keys {
+        keys::check(&asked, &mut collector, args.format, look);
     }
     code(collector.finish(), is_broken, args)
 }
@@ -122,19 +128,22 @@ enum Looked {
         omitted: usize,
         /// Whether it has errors.
         is_broken: bool,
+        /// Where the endpoints are to be asked: whose.
+        asked: Option<Box<Asked>>,
     },
 }
 
 /// Takes what became of a candidate; whether it has errors.
-fn take(looked: Looked, collector: &mut Collector) -> bool {
+fn take(looked: Looked, collector: &mut Collector, to_ask: &mut Vec<Asked>) -> bool {
     match looked {
         Looked::NotATask | Looked::NotSelected => false,
         Looked::Unread(fault) => {
             collector.fault(fault);
             false
         }
-        Looked::Checked { findings, omitted, is_broken } => {
+        Looked::Checked { findings, omitted, is_broken, asked } => {
             collector.task(findings, omitted);
+            to_ask.extend(asked.map(|asked| *asked));
             is_broken
         }
     }
@@ -147,6 +156,8 @@ struct Checker {
     selection: Option<Selection>,
     format: Findings,
     look: Look,
+    /// Whether endpoints are asked.
+    keys: bool,
 }
 
 impl Checker {
@@ -177,20 +188,19 @@ impl Checker {
 
     fn compiled(&self, path: &Path, read: Result<Vec<u8>, Unread>) -> Looked {
         let world = Folder::with_environment(&task::folder(path));
-        match task::check(&self.session, path, read, &world) {
+        match task::check(&self.session, path, read, &world, self.keys) {
             Err(why) => Looked::Unread(why),
-            Ok(compiled) => Looked::Checked {
-                findings: show::findings(
-                    &path.display().to_string(),
-                    &compiled.diagnostics,
-                    &compiled.sources,
-                    self.format,
-                    self.look,
-                ),
-                omitted: compiled.omitted,
+            Ok(compiled) => {
+                let name = path.display().to_string();
+                let found = show::findings(&name, &compiled.diagnostics, &compiled.sources, self.format, self.look);
                 // Of errors the first is always kept.
-                is_broken: compiled.diagnostics.iter().any(|one| one.row.severity == Severity::Error),
-            },
+                let is_broken = compiled.diagnostics.iter().any(|one| one.row.severity == Severity::Error);
+                let (omitted, sources) = (compiled.omitted, compiled.sources);
+                let program = compiled.program.filter(|_| self.keys);
+                let asked = program
+                    .map(|(program, _)| Box::new(Asked { path: path.to_owned(), roles: program.roles, sources }));
+                Looked::Checked { findings: found, omitted, is_broken, asked }
+            }
         }
     }
 }

@@ -70,7 +70,12 @@ fn run() -> impl Strategy<Value = Record> {
 
 fn got() -> impl Strategy<Value = Record> {
     let count = || option::of(any::<u64>());
-    let usage = (count(), count(), count()).prop_map(|(input, output, cached)| Usage { input, output, cached });
+    let usage = (count(), count(), count(), count()).prop_map(|(input, output, cached, reasoning)| Usage {
+        input,
+        output,
+        cached,
+        reasoning,
+    });
     let maybe = (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count()));
     (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
         |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms)))| {
