@@ -12,3 +12,4 @@ mod resume;
 mod roles;
 mod scorers;
 mod spine;
+mod tools;

@@ -27,12 +27,7 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
     }
     scorers(program, &mut found);
     gates(program, &mut found);
-    if !program.tools.is_empty() {
-        let n =
-            if program.tools.len() == 1 { "its tool".to_owned() } else { format!("its {} tools", program.tools.len()) };
-        found.push(part(step(program, true), format!("`tools` with {n}"), "remove them, and script what they answer"));
-    }
-    let timed = step(program, false);
+    let timed = timed(program);
     if timed.0.is_some() {
         found.push(part(timed, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`"));
     }
@@ -77,13 +72,10 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first step that offers tools, or that has a time of its own.
-fn step(program: &Program, tools_wanted: bool) -> Origin {
+/// The first step that has a time of its own.
+fn timed(program: &Program) -> Origin {
     let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
-    let found = nodes.find(|(_, placed)| match placed.node {
-        Node::Generate { tools, timeout_s, .. } => (tools_wanted && tools) || (!tools_wanted && timeout_s.is_some()),
-        _ => false,
-    });
+    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { timeout_s: Some(_), .. }));
     found.map_or(Origin::default(), |(_, placed)| placed.origin)
 }
 
@@ -91,7 +83,7 @@ fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
     for graph in program.graphs() {
         for (_, placed) in graph.nodes() {
             if let Node::Check { test, .. } = &placed.node
-                && matches!(test, Test::Within(_) | Test::ToolCalls(..) | Test::State(_) | Test::StateAfter(_))
+                && matches!(test, Test::Within(_))
             {
                 found.push(part(placed.origin, format!("the check `{}`", test.word()), "leave it out of this run"));
             }

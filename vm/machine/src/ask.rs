@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aigo_ir::engine::SharedScope;
 use aigo_ir::key::{Key, KeyWriter};
+use aigo_ir::schema::Offered;
 use aigo_ir::value::Value;
 
 /// Where in a program a call stands: it names a call for ever, whatever is asked elsewhere.
@@ -112,6 +113,8 @@ pub struct Request {
     pub messages: Vec<ChatMessage>,
     /// The name and JSON Schema of the answer that is wanted.
     pub schema: Option<(&'static str, Value)>,
+    /// The tools that it may call.
+    pub tools: Arc<[Offered]>,
     /// Of a tool's role: the call to answer.
     pub tool: Option<ToolCall>,
     /// What a scripted role's rules may read; none for other roles.

@@ -16,6 +16,7 @@ mod scope;
 mod step;
 mod trial;
 mod view;
+mod world;
 
 pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, Usage};
 pub use lane::{Effect, Event, Given, GraphRef, Lane};

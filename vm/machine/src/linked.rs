@@ -9,6 +9,7 @@ use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::node::Port;
 use aigo_ir::print;
 use aigo_ir::program::{Player, Program, Role};
+use aigo_ir::schema::{self, Offered};
 use aigo_ir::verify::{self, Violation};
 
 use crate::lane::GraphRef;
@@ -22,6 +23,8 @@ pub struct Linked {
     pub engine: Engine,
     /// Its identity.
     pub hash: Key,
+    /// The tools as roles are told of them.
+    pub(crate) tools: Arc<[Offered]>,
     /// Of each role, in the program's order: a hash of who plays it with every parameter that changes an answer.
     roles: Vec<Key>,
     /// `solve/NAME` and `score/NAME` of each graph.
@@ -52,7 +55,8 @@ impl Linked {
         let score_names = program.scorers.iter().map(|scorer| format!("score/{}", scorer.name).into()).collect();
         let regular = program.solves.iter().map(Regular::of).collect();
         let hash = program.hash();
-        Ok(Self { program, engine, hash, roles, solve_names, score_names, regular })
+        let tools = program.tools.iter().map(schema::offered).collect();
+        Ok(Self { program, engine, hash, tools, roles, solve_names, score_names, regular })
     }
 
     /// A graph.
