@@ -1,5 +1,6 @@
 //! Tools and worlds: calls that are answered by rules, faults on order, refusals, the state that is left, and the checks of it.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::harness::{assert_replays, ending, folder, only_run, run, score, task, trial};
@@ -60,10 +61,9 @@ fn calls_that_do_not_fit_are_refused_and_change_nothing() {
     ];
     let (mut rules, mut samples) = (String::new(), String::new());
     for (id, call, _) in calls {
-        rules.push_str(&format!(
-            "      - {{when: \"sample.id == '{id}' and messages[-1].kind == 'say'\", calls: [{call}]}}\n"
-        ));
-        samples.push_str(&format!("{{id: {id}}}, "));
+        let when = format!("sample.id == '{id}' and messages[-1].kind == 'say'");
+        let _ = writeln!(rules, "      - {{when: \"{when}\", calls: [{call}]}}");
+        let _ = write!(samples, "{{id: {id}}}, ");
     }
     let text = format!(
         "aigo: 1\nname: t\nmodels:\n  assistant:\n    scripted:\n{rules}      - say: \"{{{{ messages[-1].text }}}}\"\n\

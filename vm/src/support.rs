@@ -2,7 +2,6 @@
 
 use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
-use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
 use aigo_ir::program::{Call, Dialect, Player, Program, Role};
 use aigo_ir::span::Origin;
@@ -26,7 +25,6 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
         }
     }
     scorers(program, &mut found);
-    gates(program, &mut found);
     let timed = timed(program);
     if timed.0.is_some() {
         found.push(part(timed, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`"));
@@ -96,24 +94,5 @@ fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
             let what = format!("`at: {label}` of the scorer `{}`", scorer.name);
             found.push(part(origin.unwrap_or_default(), what, "score the whole conversation"));
         }
-    }
-}
-
-fn gates(program: &Program, found: &mut Vec<Diagnostic>) {
-    for gate in &program.gates {
-        if let Some(what) = part_of(gate) {
-            found.push(part(gate.origin, format!("{what}, in `{}`", gate.text()), "leave the gate out of this run"));
-        }
-    }
-}
-
-/// The part of a gate that no report of this build computes. What is held against a baseline is skipped by the report.
-fn part_of(gate: &Gate) -> Option<String> {
-    match gate.aggregate {
-        Aggregate::PassAt(_) | Aggregate::PassAll(_) | Aggregate::CiLow => Some(format!("`{}`", gate.aggregate.word())),
-        _ if gate.of_turns => Some("aggregates of turns".to_owned()),
-        _ if gate.tags.is_some() => Some("a choice of tags".to_owned()),
-        _ if gate.decide != Decide::Point => Some(format!("`decide: {}`", gate.decide.word())),
-        _ => None,
     }
 }
