@@ -22,3 +22,4 @@ mod resume;
 mod roles;
 mod scorers;
 mod spine;
+mod tools;

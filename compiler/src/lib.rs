@@ -156,9 +156,9 @@ pub fn known(name: &str, bytes: &[u8], world: &dyn Sources) -> Option<Known> {
     } else {
         parse::parse(&tree, &mut found)
     };
-    let scope = definitions(&loader, &task, &mut sources, &mut found);
+    let (scope, _) = definitions(&loader, &task, &mut sources, &mut found);
     let prepared = (!is_library).then(|| dataset::prepare(&task, world, &mut sources, &mut found));
-    let profile = prepared.map(|prepared| dataset::profile(prepared, world, &mut sources, &mut found));
+    let profile = prepared.map(|prepared| dataset::profile(prepared, false, world, &mut sources, &mut found));
     Some(Known::of(&task, &scope, profile.as_ref()))
 }
 
@@ -225,7 +225,7 @@ fn stages(
     loader: &Loader<'_>,
     wanted: Wanted,
     beside: &Beside<'_>,
-    tree: Tree,
+    tree: &Tree,
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
     found: &mut Diagnostics,
@@ -237,7 +237,7 @@ fn stages(
     keys::check(&resolved.task, world, found);
     beside.advise(&resolved, found);
     // How many calls a run can make is known of a program and its samples.
-    let wanted = if resolved.task.limits.calls.is_some() { Wanted::Program } else { wanted };
+    let wanted = if resolved.task.limits.values.calls.is_some() { Wanted::Program } else { wanted };
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, wanted == Wanted::Program, world, sources, found);

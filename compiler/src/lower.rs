@@ -15,7 +15,7 @@ use aigo_ir::program::{EXPECTATIONS, Program, Scorer};
 use aigo_ir::span::Span;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
-use crate::typed::{Method, Task};
+use crate::typed::Task;
 
 /// Lowers a task. Steps that can never run are given back by their places.
 pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {

@@ -177,8 +177,15 @@ fn every_expression_has_the_type_and_value_that_it_shows() {
     conversation.push(USER.into(), MessageKind::Say, "Hello".into());
     conversation.push(ASSISTANT.into(), MessageKind::Say, "Certainly.".into());
     let conversation = Arc::new(conversation);
-    let sample =
-        Sample { key: row.key, epoch: 1, graph: row.graph, row: row.fields, conversation: Arc::clone(&conversation) };
+    let sample = Sample {
+        key: row.key,
+        epoch: 1,
+        graph: row.graph,
+        row: row.fields,
+        conversation: Arc::clone(&conversation),
+        tags: Arc::default(),
+        cluster: None,
+    };
     let scope = Snapshot { sample: Arc::new(sample), conversation, names: Vec::new() };
     for line in page.blocks.iter().filter(|block| block.is("expr")).flat_map(|block| block.text.lines()) {
         let (text, shown) = line.split_once(" => ").unwrap_or_else(|| panic!("no `=>` in `{line}`"));

@@ -43,6 +43,8 @@ pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialRe
         scores: scores.collect(),
         calls: outcome.calls.iter().map(|call| Arc::clone(&call.role)).collect(),
         row: Arc::clone(&outcome.sample.row),
+        tags: Arc::clone(&outcome.sample.tags),
+        cluster: Arc::clone(outcome.sample.cluster.as_ref().unwrap_or(&outcome.sample.key)),
         leaf,
     }
 }

@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::graph::{Graph, NodeId};
-use crate::program::{Program, Scorer, node_names};
+use crate::program::{Program, Scorer};
 use crate::span::Origin;
 
 /// An invariant that does not hold.

@@ -100,13 +100,13 @@ impl Checker<'_> {
         let at = leaf.locate(self.sources, error.range.clone());
         match error.mistake {
             Mistake::MayBeMissing if !self.paths.unsure.contains_key(name) => {
-                let bound = self.bound.iter().find(|bound| bound.value == *name)?;
+                let bound = self.bound.first(name)?;
                 let message = format!("`{name}` is read here, and what it is bound to may be missing");
                 let help = format!(
                     "a pattern may not match, and a field may be lacking: say what stands for it, `default({name}, '…')`, or ask \
                      `{name} is defined` before"
                 );
-                Some(catalog::MAY_BE_MISSING.at(at, message).related(bound.span, "it is bound here").help(help))
+                Some(catalog::MAY_BE_MISSING.at(at, message).related(bound, "it is bound here").help(help))
             }
             Mistake::MayBeMissing => {
                 let (_, span) = self.paths.unsure.get(name)?;

@@ -76,7 +76,7 @@ fn line(pin: &Pin, out: &mut String) {
         match value {
             Value::Str(hash) if is_hash(key, hash) => out.push_str(hash),
             Value::Str(text) => json_string(text, out),
-            Value::Int(n) if key != HASH => {
+            Value::Int(n) if **key != *HASH => {
                 let _ = write!(out, "{n}");
             }
             other => {

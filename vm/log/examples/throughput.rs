@@ -139,6 +139,7 @@ fn open(trial: u64) -> Record {
         row,
         messages: None,
         tags: vec![],
+        cluster: None,
     })
 }
 

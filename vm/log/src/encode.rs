@@ -79,6 +79,7 @@ fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
             Ok(())
         })?;
     }
+    out.maybe_str("cluster", open.cluster.as_deref());
     Ok(())
 }
 

@@ -83,6 +83,9 @@ pub struct Open {
     /// The sample's tags.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Which samples it belongs together with, for the statistics; its own epochs alone unless given.
+    #[serde(default)]
+    pub cluster: Option<String>,
 }
 
 /// A call is about to be made. The line is in the file before the first byte goes to the network.

@@ -104,6 +104,7 @@ impl Said {
             stop: stop.word().into(),
             fault,
             usage: known(self.usage),
+            ms: None,
         };
         Reply {
             answer,

@@ -53,6 +53,9 @@ fn only_held(args: &LockArgs) -> CheckArgs {
         format: Findings::Text,
         deny: None,
         locked: true,
+        fix: false,
+        diff: false,
+        keys: false,
         color: Color::Auto,
         jobs: None,
     }
@@ -80,7 +83,7 @@ impl Writing {
     fn task(&mut self, path: &Path, read: Result<Vec<u8>, Unread>, is_named: bool) {
         self.tasks += 1;
         let folder = task::folder(path);
-        let compiled = match task::compile(&self.session, path, read, &Folder::new(&folder)) {
+        let compiled = match task::check(&self.session, path, read, &Folder::new(&folder), true) {
             Ok(compiled) => compiled,
             Err(why) => return self.fault(why),
         };

@@ -4,7 +4,6 @@ use aigo_ir::span::Position;
 use serde::Serialize;
 
 use super::{Whole, harmless};
-use crate::catalog;
 use crate::finding;
 
 /// The version of the object's shape.

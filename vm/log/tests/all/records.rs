@@ -85,7 +85,7 @@ fn got() -> impl Strategy<Value = Record> {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), vec(text(), 0..3));
+    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), (vec(text(), 0..3), option::of(text())));
     let ask = (
         any::<u64>(),
         text(),
@@ -100,14 +100,15 @@ fn record() -> impl Strategy<Value = Record> {
     prop_oneof![
         run(),
         got(),
-        open.prop_map(|(trial, key, epoch, graph, row, messages, tags)| Record::Open(Open {
+        open.prop_map(|(trial, key, epoch, graph, row, messages, (tags, cluster))| Record::Open(Open {
             trial,
             key,
             epoch,
             graph,
             row,
             messages,
-            tags
+            tags,
+            cluster
         })),
         ask.prop_map(|(trial, graph, node, index, content, role, (retry, most))| {
             Record::Ask(Ask { trial, graph, node, index, content, role, retry, most })

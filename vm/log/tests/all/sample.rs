@@ -31,6 +31,7 @@ pub(crate) fn open(trial: u64) -> Record {
         row: Value::map([("q", Value::from("2+2"))]),
         messages: None,
         tags: vec![],
+        cluster: None,
     })
 }
 
