@@ -60,7 +60,7 @@ fn what_moved_is_told_and_other_tasks_keep_their_locks() {
     write(&folder, "b.yaml", clean("x", ""));
     assert_eq!(run(&folder, &["lock"]).code, 0);
     write(&folder, "a.yaml", clean("x", "").replace("plan: Pro", "plan: Team"));
-    write(&folder, "b.yaml", clean("x", "").replace("user: Hello", "user: Good day"));
+    write(&folder, "b.yaml", clean("x", "").replace("Hello on", "Good day on"));
     let told = run(&folder, &["check", "--format", "concise"]);
     assert_eq!(told.code, 0);
     assert_eq!(told.out.lines().count(), 2);
