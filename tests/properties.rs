@@ -7,6 +7,7 @@ mod corruptions;
 mod dice;
 mod expressions;
 mod graphs;
+mod layouts;
 mod machine;
 pub(crate) mod programs;
 mod roles;

@@ -341,7 +341,7 @@ impl Bounder<'_> {
             around: (self.program.setup.len() + self.program.teardown.len()) as u64,
             cost_usd,
             unpriced,
-            exact: self.exact && !self.of_calls,
+            exact: self.exact,
             assumptions,
             roles,
         }

@@ -40,7 +40,18 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
     let dataset = task.dataset.hash;
     let driving = &args.driving;
     drive::drive(
-        Drive { linked, players, journal, id, folder: &folder, dataset, next_trial: 1, calls_made: 0, driving },
+        Drive {
+            linked,
+            players,
+            journal,
+            id,
+            folder: &folder,
+            dataset,
+            next_trial: 1,
+            calls_made: 0,
+            spent: 0,
+            driving,
+        },
         planned,
     )
 }
@@ -80,8 +91,10 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
                         graph: row.graph.clone(),
                         row: Arc::clone(&row.fields),
                         conversation: Arc::clone(&row.conversation),
+                        tags: row.tags.iter().map(|tag| tag.as_str().into()).collect(),
+                        cluster: (row.cluster != row.key).then(|| row.cluster.clone()),
                     };
-                    Ok(Planned { sample: Arc::new(sample), tags: row.tags.clone(), begun: None, closed: None })
+                    Ok(Planned { sample: Arc::new(sample), begun: None, closed: None })
                 })
                 .collect(),
         };
