@@ -11,7 +11,7 @@ use crate::harness::{Ran, command, folder, run, run_with};
 pub(super) fn clean(name: &str, more: &str) -> String {
     format!(
         "aigo: 1\nname: {name}\n{more}models: {{assistant: {{scripted: [Five.]}}}}\ndataset: {{samples: [{{plan: Pro}}]}}\n\
-         solvers: [user: \"Hello on {{{{ plan }}}}\", generate]\nscorers: [{{name: s, check: {{contains: Five}}}}]\n"
+         solvers: [user: Hello, generate]\nscorers: [{{name: s, check: {{contains: Five}}, when: plan != ''}}]\n"
     )
 }
 

@@ -216,7 +216,7 @@ impl Blocks {
             while open.last().is_some_and(|behind| level(*behind) > level(at)) {
                 open.pop();
             }
-            let last = open.last().map_or(lines.len(), |behind| *behind) - 1;
+            let last = open.last().copied().unwrap_or(lines.len()) - 1;
             if let (Some(line), Some(end)) = (lines.get_mut(at), ends.get(last)) {
                 line.1 = *end;
             }
@@ -226,7 +226,7 @@ impl Blocks {
     }
 
     /// The first line that holds something, at or behind a place: where it begins, and its block ends.
-    fn from(&self, at: usize) -> Option<(usize, usize)> {
+    fn line_behind(&self, at: usize) -> Option<(usize, usize)> {
         self.lines.get(self.lines.partition_point(|(start, _)| *start < at)).copied()
     }
 
@@ -240,14 +240,14 @@ impl Blocks {
         if !before.trim().is_empty() {
             // A block scalar's content begins on the next line, and belongs to this one.
             let opens = before.trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>']);
-            let end = self.from(line).filter(|_| opens).map_or(behind, |(_, end)| end);
+            let end = self.line_behind(line).filter(|_| opens).map_or(behind, |(_, end)| end);
             return bytes(line, end);
         }
         if self.lines.first().is_none_or(|(first, _)| at < *first) {
             return bytes(0, text.len() + 1);
         }
         // Other comments may stand between, and nothing else.
-        let Some((start, end)) = self.from(behind) else { return bytes(at, at) };
+        let Some((start, end)) = self.line_behind(behind) else { return bytes(at, at) };
         let between = text.get(behind..start).unwrap_or_default();
         let is_near = between.lines().all(|line| line.trim_start().starts_with('#'));
         if is_near { bytes(start, end) } else { bytes(at, at) }
