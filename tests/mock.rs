@@ -1,84 +1,36 @@
-//! A server that speaks chat completions, for tests: it answers from the request alone, counts what each request body was
-//! billed, and has the faults that its script asks for.
+//! A server that speaks chat completions, for tests: it answers from the request alone, counts what each request and each key
+//! was billed, and has the faults that its script asks for.
 //!
 //! ```text
 //! POST …/chat/completions -> arrival (counted, billed) -> held? -> fault of the script? -> pause -> answer
+//! POST /row/NAME/…        -> the same, with the faults of that row of the table
+//! GET  /bill              -> what each key was billed, as JSON
 //! ```
 //! Equal bodies get equal answers, and each answer carries the mark of its body, so that a log says which bodies it holds.
+//! It reads and writes HTTP/1.1 itself: most faults are replies that no library would send.
+
+mod answers;
+mod bill;
+mod fault;
+pub mod rows;
+mod wire;
+
+pub use bill::Bill;
+pub use fault::{Fault, How, Per};
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use aigo_ir::key::KeyWriter;
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::response::{IntoResponse as _, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
+use tokio::net::{TcpListener, TcpStream};
 
-/// A fault: which requests get it, and what they get.
-#[derive(Clone, Debug)]
-pub struct Fault {
-    /// Only requests that name this model count and are hit; all where there is none.
-    pub model: Option<String>,
-    /// Which of them, from 1.
-    pub nth: RangeInclusive<u64>,
-    /// The status.
-    pub status: u16,
-    /// Headers.
-    pub headers: Vec<(String, String)>,
-    /// The body, as it is.
-    pub body: String,
-}
-
-impl Fault {
-    /// A fault with an error object that has this code.
-    pub fn new(nth: RangeInclusive<u64>, status: u16, code: &str) -> Self {
-        let body = json!({"error": {"code": code, "message": format!("the script says {status}"), "type": code}});
-        Self { model: None, nth, status, headers: Vec::new(), body: body.to_string() }
-    }
-
-    /// Only for requests that name this model.
-    #[must_use]
-    pub fn of(mut self, model: &str) -> Self {
-        self.model = Some(model.to_owned());
-        self
-    }
-
-    /// With a header.
-    #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
-    /// From a script: a list of `{"model": …, "from": 1, "to": 2, "status": 429, "headers": {…}, "body": "…"}`.
-    pub fn script(text: &str) -> Result<Vec<Self>, String> {
-        let items: Vec<Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        items.iter().map(Self::from_json).collect()
-    }
-
-    fn from_json(item: &Value) -> Result<Self, String> {
-        let whole = |key: &str| item.get(key).and_then(Value::as_u64);
-        let text = |key: &str| item.get(key).and_then(Value::as_str);
-        let status = whole("status").and_then(|n| u16::try_from(n).ok()).ok_or("a fault needs a `status`")?;
-        let from = whole("from").unwrap_or(1);
-        let mut fault = Self::new(from..=whole("to").unwrap_or(from), status, text("code").unwrap_or_default());
-        fault.model = text("model").map(str::to_owned);
-        if let Some(body) = text("body") {
-            body.clone_into(&mut fault.body);
-        }
-        for (name, value) in item.get("headers").and_then(Value::as_object).into_iter().flatten() {
-            fault.headers.push((name.clone(), value.as_str().unwrap_or_default().to_owned()));
-        }
-        Ok(fault)
-    }
-}
+use answers::Asked;
+use fault::Counts;
+use wire::Connection;
 
 /// A request as it came in.
 #[derive(Clone, Debug)]
@@ -94,11 +46,16 @@ pub struct Arrival {
 #[derive(Default)]
 struct Seen {
     arrivals: Vec<Arrival>,
-    by_model: BTreeMap<String, u64>,
     billed: BTreeMap<String, u64>,
+    bills: BTreeMap<String, Bill>,
     faults: Vec<Fault>,
+    counts: Counts,
+    /// Of each row of the table that was asked for by its path: its faults, and what it has counted.
+    rows: BTreeMap<String, (Vec<Fault>, Counts)>,
     /// Requests after so many arrivals get no answer until this is lifted.
     held_after: Option<usize>,
+    /// Whether answers are billed as long as they may be, and prompts a token for each byte.
+    worst: bool,
 }
 
 struct Shared {
@@ -106,6 +63,8 @@ struct Shared {
     arrived: Condvar,
     lifted: tokio::sync::Notify,
     pause: Duration,
+    /// Arrivals and marks are kept; a server for speed keeps counts alone.
+    keeps: bool,
 }
 
 /// A running server. It stops when it is dropped.
@@ -118,17 +77,28 @@ pub struct Mock {
 impl Mock {
     /// Starts on a port of this machine; 0 takes any that is free. Every answer waits for `pause`, as a model would.
     pub fn start(port: u16, pause: Duration) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Self::with_threads(port, pause, 1, true)
+    }
+
+    /// Starts with so many threads. Where it does not keep, it counts requests and bills, and remembers none of them.
+    pub fn with_threads(port: u16, pause: Duration, threads: usize, keeps: bool) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
         let shared = Arc::new(Shared {
             seen: Mutex::default(),
             arrived: Condvar::new(),
             lifted: tokio::sync::Notify::new(),
             pause,
+            keeps,
         });
-        let listener = runtime.block_on(tokio::net::TcpListener::bind(("127.0.0.1", port)))?;
+        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port)))?;
         let address = listener.local_addr()?;
-        let app = Router::new().fallback(answer).with_state(Arc::clone(&shared));
-        runtime.spawn(async move { axum::serve(listener, app).await });
+        let serving = Arc::clone(&shared);
+        runtime.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                tokio::spawn(serve(Arc::clone(&serving), stream));
+            }
+        });
         Ok(Self { address, shared, _runtime: runtime })
     }
 
@@ -137,11 +107,22 @@ impl Mock {
         format!("http://{}/v1", self.address)
     }
 
+    /// Its address, without a path.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Sets the script, and counts requests anew.
     pub fn script(&self, faults: Vec<Fault>) {
         let mut seen = self.shared.seen();
         seen.faults = faults;
-        seen.by_model.clear();
+        seen.counts = Counts::default();
+    }
+
+    /// Whether prompts are billed a token for each of their bytes from now on, and answers all the tokens that they may have,
+    /// those included that nobody hears.
+    pub fn bill_worst(&self, worst: bool) {
+        self.shared.seen().worst = worst;
     }
 
     /// Lets so many more requests be answered, and none after them.
@@ -159,6 +140,15 @@ impl Mock {
     /// Waits until the server holds a request. Gives false where none came within the time.
     pub fn wait_until_held(&self, longest: Duration) -> bool {
         let waiting = |seen: &mut Seen| seen.held_after.is_none_or(|most| seen.arrivals.len() <= most);
+        self.wait_while(longest, waiting)
+    }
+
+    /// Waits until so many requests have come in. Gives false where they did not within the time.
+    pub fn wait_until_arrived(&self, requests: usize, longest: Duration) -> bool {
+        self.wait_while(longest, |seen| seen.arrivals.len() < requests)
+    }
+
+    fn wait_while(&self, longest: Duration, waiting: impl FnMut(&mut Seen) -> bool) -> bool {
         let waited = self.shared.arrived.wait_timeout_while(self.shared.seen(), longest, waiting);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
@@ -168,10 +158,22 @@ impl Mock {
         self.shared.seen().arrivals.clone()
     }
 
-    /// How often each body was billed, by its mark. Faults cost nothing; an answer that nobody heard does.
+    /// How often each body was billed, by its mark. Refusals cost nothing; an answer that nobody heard does.
     pub fn billed(&self) -> BTreeMap<String, u64> {
         self.shared.seen().billed.clone()
     }
+
+    /// What each key was billed.
+    pub fn bills(&self) -> BTreeMap<String, Bill> {
+        self.shared.seen().bills.clone()
+    }
+}
+
+/// What becomes of a request.
+struct Fate {
+    fault: Option<Fault>,
+    held: bool,
+    worst: bool,
 }
 
 impl Shared {
@@ -179,27 +181,42 @@ impl Shared {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a request. Gives its fault, if it has one, and whether it is held.
-    fn arrive(&self, mark: &str, model: &str) -> (Option<Fault>, bool) {
-        let mut seen = self.seen();
-        seen.arrivals.push(Arrival { mark: mark.to_owned(), model: model.to_owned(), at: Instant::now() });
-        let of_model = {
-            let count = seen.by_model.entry(model.to_owned()).or_default();
-            *count += 1;
-            *count
+    /// Counts a request and says what becomes of it.
+    fn arrive(&self, request: &wire::Request<'_>, mark: &str, asked: &Asked) -> Fate {
+        let mut guard = self.seen();
+        let seen = &mut *guard;
+        if self.keeps {
+            let arrival = Arrival { mark: mark.to_owned(), model: asked.model.clone(), at: Instant::now() };
+            seen.arrivals.push(arrival);
+        }
+        let row = request.path.strip_prefix("/row/").and_then(|rest| rest.split('/').next());
+        let fault = match row {
+            Some(name) => {
+                let (faults, counts) = seen
+                    .rows
+                    .entry(name.to_owned())
+                    .or_insert_with(|| (rows::by_name(name).unwrap_or_default(), Counts::default()));
+                counts.hit(faults, &asked.model, mark)
+            }
+            None => seen.counts.hit(&seen.faults, &asked.model, mark),
         };
-        let all = seen.by_model.values().sum();
-        let hit = |fault: &&Fault| match &fault.model {
-            Some(wanted) => wanted == model && fault.nth.contains(&of_model),
-            None => fault.nth.contains(&all),
-        };
-        let fault = seen.faults.iter().find(hit).cloned();
-        if fault.is_none() {
-            *seen.billed.entry(mark.to_owned()).or_default() += 1;
+        let billed = fault.as_ref().is_none_or(|fault| fault.billed);
+        let bill = seen.bills.entry(request.key.to_owned()).or_default();
+        bill.requests += 1;
+        if billed {
+            let usage = asked.usage(seen.worst);
+            bill.answers += 1;
+            bill.input_tokens += usage.0;
+            bill.output_tokens += usage.1;
+            if self.keeps {
+                *seen.billed.entry(mark.to_owned()).or_default() += 1;
+            }
         }
         let held = seen.held_after.is_some_and(|most| seen.arrivals.len() > most);
+        let worst = seen.worst;
+        drop(guard);
         self.arrived.notify_all();
-        (fault, held)
+        Fate { fault, held, worst }
     }
 }
 
@@ -208,60 +225,42 @@ fn mark_of(body: &str) -> String {
     format!("#{}", KeyWriter::new("mock").str(body).finish().hex(6))
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, body: String) -> Response {
-    let mark = mark_of(&body);
-    let request: Value = serde_json::from_str(&body).unwrap_or_default();
-    let model = request.get("model").and_then(Value::as_str).unwrap_or_default();
-    // Registered before the request is counted, so that a lift in between is not missed.
-    let lifted = shared.lifted.notified();
-    let (fault, held) = shared.arrive(&mark, model);
-    if held {
-        lifted.await;
-    }
-    if let Some(fault) = fault {
-        return fault_of(&fault);
-    }
-    tokio::time::sleep(shared.pause).await;
-    let content = content(&request, &mark);
-    let length = |text: &str| text.len() / 4;
-    let reply = json!({
-        "id": mark, "object": "chat.completion", "model": model,
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": length(&body), "completion_tokens": length(&content)},
-    });
-    ([("content-type", "application/json")], reply.to_string()).into_response()
-}
-
-fn fault_of(fault: &Fault) -> Response {
-    let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, fault.body.clone()).into_response();
-    for (name, value) in &fault.headers {
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_str(value)) {
-            response.headers_mut().insert(name, value);
+/// Answers the requests of a connection, one after the other, until it is closed or a fault has broken it.
+async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+    let mut connection = Connection::new(stream);
+    while let Ok(Some(length)) = connection.receive().await {
+        let Some(request) = connection.request(length) else { break };
+        if request.path == "/bill" {
+            let bill = bill::to_json(&shared.seen().bills).to_string();
+            let reply = wire::reply(200, &[("content-type", "application/json")], bill.as_bytes());
+            connection.done(length);
+            if connection.send(&reply).await.is_err() {
+                break;
+            }
+            continue;
         }
-    }
-    response
-}
-
-/// What the model says: a user's turn or a verdict where one is asked for, else a sentence.
-fn content(request: &Value, mark: &str) -> String {
-    let format = request.pointer("/response_format/json_schema");
-    match format.and_then(|format| format.get("name")).and_then(Value::as_str) {
-        Some("user_turn") => {
-            let said = request.get("messages").and_then(Value::as_array).map_or(0, Vec::len);
-            let status = if said >= 7 { "done" } else { "going" };
-            json!({"message": format!("Go on, please {mark}"), "status": status}).to_string()
+        let mark = mark_of(request.body);
+        let body: Value = serde_json::from_str(request.body).unwrap_or_default();
+        let asked = Asked::new(request.path, &body, request.body.len());
+        // Registered before the request is counted, so that a lift in between is not missed.
+        let lifted = shared.lifted.notified();
+        let Fate { fault, held, worst } = shared.arrive(&request, &mark, &asked);
+        connection.done(length);
+        if held {
+            lifted.await;
         }
-        Some("verdict") => {
-            let score = format.and_then(|format| format.pointer("/schema/properties/score"));
-            let best = score.and_then(|score| score.get("enum")).and_then(Value::as_array).and_then(|all| all.last());
-            let best = best.cloned().unwrap_or(Value::Bool(true));
-            json!({"evidence": [], "reason": format!("fine {mark}"), "score": best}).to_string()
-        }
-        _ => {
-            let mut said = String::from("Noted.");
-            let _ = write!(said, " {mark}");
-            said
+        let broken = match &fault {
+            Some(fault) if fault.how != How::Answer => connection.fail(fault).await,
+            _ => {
+                if !shared.pause.is_zero() {
+                    tokio::time::sleep(shared.pause).await;
+                }
+                let headers = fault.as_ref().map_or(&[][..], |fault| &fault.headers[..]);
+                connection.send(&answers::answer(&asked, &body, &mark, worst, headers)).await.map(|()| false)
+            }
+        };
+        if broken.unwrap_or(true) {
+            break;
         }
     }
 }

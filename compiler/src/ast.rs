@@ -46,6 +46,8 @@ pub(crate) struct Task {
     pub(crate) name: Option<Spanned<String>>,
     /// `models`
     pub(crate) models: Vec<Model>,
+    /// Whether `models` is no map of roles: then nothing is known of who plays.
+    pub(crate) models_damaged: bool,
     /// `fields`
     pub(crate) fields: Vec<Declared>,
     /// `dataset`

@@ -76,6 +76,10 @@ rows! {
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
     SCORE_OFF_SCALE error "E0569" "a score that is not on its scale";
+    // The lock.
+    BAD_LOCK error "E0650" "a lock that cannot be read";
+    MOVED error "E0651" "something moved since the task was locked";
+    LACKS_LOCK error "E0652" "a task that is not locked";
     // Lints: what can be run, and probably says less than its author thinks.
     LAST_TURN_ONLY warning "W0601" last_turn_only "only the last turn is scored";
     SEVERAL_DIMENSIONS warning "W0602" several_dimensions "one judge for several dimensions";
@@ -107,9 +111,14 @@ rows! {
     UNUSED_SOLVERS warning "W0628" unused_solvers "steps that no sample runs";
     EMPTY_TEXT warning "W0629" empty_text "an empty text";
     // Allowances; they have no names, because nothing allows them.
-    BAD_ALLOWANCE warning "W0640" "an allowance that cannot be read";
-    UNUSED_ALLOWANCE warning "W0641" "an allowance of what is not there";
-    NO_REASON warning "W0642" "an allowance without a reason";
+    BAD_ALLOWANCE warning "W0630" "an allowance that cannot be read";
+    UNUSED_ALLOWANCE warning "W0631" "an allowance of what is not there";
+    NO_REASON warning "W0632" "an allowance without a reason";
+    // What a run can come to.
+    OVER_CALLS warning "W0640" over_calls "a limit of calls that the run can pass";
+    // The lock.
+    STALE_LOCK warning "W0650" stale_lock "a lock that is stale";
+    NOT_LOCKED warning "W0651" not_locked "gates on models that no lock pins";
     // Around the task.
     KEY_NOT_SET note "N0101" "an API key that a run will need is not set";
 }

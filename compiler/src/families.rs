@@ -5,7 +5,7 @@
 
 mod size;
 
-use aigo_ir::program::Dialect;
+use aigo_ir::program::{Dialect, Structured};
 
 pub use size::Size;
 
@@ -34,7 +34,7 @@ pub enum Efforts {
 }
 
 /// Every `reasoning_effort` that a provider has.
-pub const EFFORTS: [&str; 6] = ["none", "minimal", "low", "medium", "high", "xhigh"];
+pub const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// A family of models.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +55,14 @@ pub struct Family {
     pub stop: bool,
     /// The name of `max_tokens` on the wire.
     pub max_tokens: &'static str,
+    /// How it is asked for an object.
+    pub structured: Structured,
 }
 
 const CLASSIC: &[&str] = &["low", "medium", "high"];
+const OF_OPENAI: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
+const TO_MAX: &[&str] = &["low", "medium", "high", "max"];
+const OF_CLAUDE: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 const NO_EFFORT: Efforts = Efforts::Only(&[]);
 
 /// A row of a model that takes everything but `reasoning_effort`, to be changed.
@@ -71,7 +76,13 @@ const fn row(prefix: &'static str, maker: &'static str) -> Family {
         seed: true,
         stop: true,
         max_tokens: "max_tokens",
+        structured: Structured::Schema,
     }
+}
+
+/// A row of a model that knows no JSON Schema for its answers, and calls tools.
+const fn by_tool(row: Family) -> Family {
+    Family { structured: Structured::Tool, ..row }
 }
 
 /// A reasoning model of `OpenAI`.
@@ -80,19 +91,22 @@ const fn reasoning(prefix: &'static str, sampling: Sampling, efforts: &'static [
     Family { sampling, efforts, stop: false, max_tokens: "max_completion_tokens", ..row(prefix, "OpenAI") }
 }
 
-const fn claude(prefix: &'static str, sampling: Sampling) -> Family {
-    Family { sampling, most_temperature: 1.0, seed: false, ..row(prefix, "Anthropic") }
+const fn claude(prefix: &'static str, sampling: Sampling, efforts: &'static [&'static str]) -> Family {
+    let efforts = Efforts::Only(efforts);
+    Family { sampling, most_temperature: 1.0, seed: false, efforts, ..row(prefix, "Anthropic") }
 }
 
 const fn other(prefix: &'static str, maker: &'static str) -> Family {
-    Family { efforts: Efforts::Any, ..row(prefix, maker) }
+    Family { efforts: Efforts::Any, structured: Structured::BoundedSchema, ..row(prefix, maker) }
 }
 
 /// The table. Rows of one maker stand together.
 pub static FAMILIES: &[Family] = &[
-    row("gpt-3.5", "OpenAI"),
-    row("gpt-4", "OpenAI"),
-    row("chatgpt-", "OpenAI"),
+    by_tool(row("gpt-3.5", "OpenAI")),
+    by_tool(row("gpt-4", "OpenAI")),
+    row("gpt-4o", "OpenAI"),
+    row("gpt-4.", "OpenAI"),
+    Family { structured: Structured::Prompt, ..row("chatgpt-", "OpenAI") },
     other("gpt-oss", "OpenAI"),
     Family { stop: true, ..reasoning("o1", Sampling::Fixed, CLASSIC) },
     reasoning("o3", Sampling::Fixed, CLASSIC),
@@ -101,27 +115,27 @@ pub static FAMILIES: &[Family] = &[
     reasoning("gpt-5", Sampling::Fixed, &["minimal", "low", "medium", "high"]),
     Family { max_tokens: "max_completion_tokens", ..row("gpt-5-chat", "OpenAI") },
     reasoning("gpt-5-pro", Sampling::Fixed, &["high"]),
-    reasoning("gpt-5.", Sampling::Unsure, &EFFORTS),
+    reasoning("gpt-5.", Sampling::Unsure, OF_OPENAI),
     reasoning("gpt-5.1", Sampling::WithoutReasoning, &["none", "low", "medium", "high"]),
     reasoning("gpt-5.1-codex", Sampling::Fixed, &["low", "medium", "high", "xhigh"]),
     reasoning("gpt-5.2", Sampling::WithoutReasoning, &["none", "low", "medium", "high", "xhigh"]),
     reasoning("gpt-5.2-pro", Sampling::Fixed, &["medium", "high", "xhigh"]),
-    reasoning("gpt-5.6", Sampling::Fixed, &EFFORTS),
-    claude("claude-", Sampling::Unsure),
-    claude("claude-3", Sampling::Free),
-    claude("claude-opus-4-2", Sampling::Free),
-    claude("claude-opus-4-0", Sampling::Free),
-    claude("claude-sonnet-4-2", Sampling::Free),
-    claude("claude-sonnet-4-0", Sampling::Free),
-    claude("claude-opus-4-1", Sampling::OneOfBoth),
-    claude("claude-opus-4-5", Sampling::OneOfBoth),
-    claude("claude-opus-4-6", Sampling::OneOfBoth),
-    claude("claude-sonnet-4-5", Sampling::OneOfBoth),
-    claude("claude-sonnet-4-6", Sampling::OneOfBoth),
-    claude("claude-haiku-4-5", Sampling::OneOfBoth),
-    claude("claude-opus-4-7", Sampling::Fixed),
-    claude("claude-opus-4-8", Sampling::Fixed),
-    claude("claude-fable", Sampling::Fixed),
+    reasoning("gpt-5.6", Sampling::Fixed, OF_OPENAI),
+    claude("claude-", Sampling::Unsure, OF_CLAUDE),
+    by_tool(claude("claude-3", Sampling::Free, &[])),
+    by_tool(claude("claude-opus-4-2", Sampling::Free, &[])),
+    by_tool(claude("claude-opus-4-0", Sampling::Free, &[])),
+    by_tool(claude("claude-sonnet-4-2", Sampling::Free, &[])),
+    by_tool(claude("claude-sonnet-4-0", Sampling::Free, &[])),
+    by_tool(claude("claude-opus-4-1", Sampling::OneOfBoth, &[])),
+    claude("claude-opus-4-5", Sampling::OneOfBoth, CLASSIC),
+    claude("claude-opus-4-6", Sampling::OneOfBoth, TO_MAX),
+    claude("claude-sonnet-4-5", Sampling::OneOfBoth, &[]),
+    claude("claude-sonnet-4-6", Sampling::OneOfBoth, TO_MAX),
+    claude("claude-haiku-4-5", Sampling::OneOfBoth, &[]),
+    claude("claude-opus-4-7", Sampling::Fixed, OF_CLAUDE),
+    claude("claude-opus-4-8", Sampling::Fixed, OF_CLAUDE),
+    claude("claude-fable", Sampling::Fixed, OF_CLAUDE),
     other("gemini-", "Google"),
     other("gemma", "Google"),
     other("llama", "Meta"),
@@ -145,7 +159,7 @@ pub fn family_at(dialect: Dialect, model: &str) -> Option<&'static Family> {
     let found = family(model);
     match dialect {
         Dialect::Anthropic => found.or_else(|| family("claude-")),
-        Dialect::OpenAi | Dialect::OpenAiCompatible => found,
+        _ => found,
     }
 }
 
@@ -216,7 +230,8 @@ mod tests {
         let prefix = |model: &str| family(model).map(|family| family.prefix);
         assert_eq!(prefix("gpt-5-mini-2025-08-07"), Some("gpt-5"));
         assert_eq!(prefix("openai/gpt-5.2-2025-12-11"), Some("gpt-5.2"));
-        assert_eq!(prefix("GPT-4o"), Some("gpt-4"));
+        assert_eq!(prefix("GPT-4o"), Some("gpt-4o"));
+        assert_eq!(prefix("gpt-4-0613"), Some("gpt-4"));
         assert_eq!(prefix("claude-sonnet-4-5-20250929"), Some("claude-sonnet-4-5"));
         assert_eq!(prefix("claude-sonnet-4-20250514"), Some("claude-sonnet-4-2"));
         assert_eq!(prefix("our-own-model"), None);

@@ -14,6 +14,7 @@ use crate::ast::Define;
 use crate::catalog;
 use crate::define::{self, Scope};
 use crate::lint::allow::Allowances;
+use crate::lock::Locking;
 use crate::sources::Sources;
 use crate::{lint, parse};
 
@@ -25,9 +26,18 @@ const FIRST_FILE: u32 = 1 << 24;
 /// What the tasks of one process share.
 #[derive(Default)]
 pub struct Session {
+    /// What each of them says of the lock beside it.
+    pub(crate) locking: Locking,
     parsed: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Parsed>>>>>,
     checked: Mutex<BTreeMap<String, Arc<Imported>>>,
     files: Mutex<u32>,
+}
+
+impl Session {
+    /// A session whose tasks say this of their locks.
+    pub fn with_lock(locking: Locking) -> Self {
+        Self { locking, ..Self::default() }
+    }
 }
 
 /// A file of definitions, parsed.
@@ -184,7 +194,7 @@ impl Loader<'_> {
         sources.adopt(parsed.file, Arc::clone(&parsed.source));
         let whole = parsed.damaged || imports.iter().any(|import| import.is_damaged());
         let scope = Scope::of(imports.iter().map(|import| &import.own));
-        let own = define::check(&parsed.define, path, &scope, whole, &sources, &mut found);
+        let own = define::check(&parsed.define, path, &scope, whole, None, &sources, &mut found);
         let is_sound = !found.has_errors();
         if is_sound {
             lint::definitions(&parsed.define, &sources, &mut found);

@@ -87,10 +87,9 @@ fn what_may_go_well_next_time_is_tried_again_and_leaves_no_trace_in_the_digest()
     let setting = setting("fault_transient", Vec::new());
     let calm = setting.run("4");
     assert_eq!(calm.code, 0, "{}", calm.err);
-    let garbage = Fault { body: "<html>not a chat completion".to_owned(), ..Fault::new(4..=4, 200, "") };
-    let cut = Fault { body: r#"{"choices":[]}"#.to_owned(), ..Fault::new(6..=6, 200, "") };
-    let hidden =
-        Fault { body: r#"{"error":{"message":"overloaded","code":503}}"#.to_owned(), ..Fault::new(8..=8, 200, "") };
+    let garbage = Fault::reply(4..=4, "<html>not a chat completion");
+    let cut = Fault::reply(6..=6, r#"{"choices":[]}"#);
+    let hidden = Fault::reply(8..=8, r#"{"error":{"message":"overloaded","code":503}}"#);
     setting.mock.script(vec![Fault::new(1..=2, 500, ""), garbage, cut, hidden]);
     let before = setting.mock.arrivals().len();
     let shaken = run(&setting.folder, &["run", "task.yaml", "--runs", "shaken", "--format", "json", "-j", "4"]);

@@ -124,12 +124,12 @@ fn a_comment_allows_a_warning_where_it_stands() {
     assert_eq!(allowed("plain", "", ""), ["self_judging"]);
     assert_eq!(allowed("behind", "", "  # aigo: allow(self_judging) one provider"), [""; 0]);
     assert_eq!(allowed("above", "  # aigo: allow(self_judging) one provider\n  # and no other\n", ""), [""; 0]);
-    assert_eq!(allowed("blank", "  # aigo: allow(self_judging) one provider\n\n", ""), ["W0641", "self_judging"]);
-    assert_eq!(allowed("reasonless", "", "  # aigo: allow(self_judging)"), ["W0642"]);
-    assert_eq!(allowed("other", "", " # aigo: allow(floating_model) no"), ["self_judging", "W0641"]);
-    assert_eq!(allowed("code", "", " # aigo: allow(W0603) no"), ["self_judging", "W0640"]);
-    assert_eq!(allowed("error", "", " # aigo: allow(E0302) no"), ["self_judging", "W0640"]);
-    assert_eq!(allowed("open", "", " # aigo: allow(self_judging"), ["self_judging", "W0640"]);
+    assert_eq!(allowed("blank", "  # aigo: allow(self_judging) one provider\n\n", ""), ["W0631", "self_judging"]);
+    assert_eq!(allowed("reasonless", "", "  # aigo: allow(self_judging)"), ["W0632"]);
+    assert_eq!(allowed("other", "", " # aigo: allow(floating_model) no"), ["self_judging", "W0631"]);
+    assert_eq!(allowed("code", "", " # aigo: allow(W0603) no"), ["self_judging", "W0630"]);
+    assert_eq!(allowed("error", "", " # aigo: allow(E0302) no"), ["self_judging", "W0630"]);
+    assert_eq!(allowed("open", "", " # aigo: allow(self_judging"), ["self_judging", "W0630"]);
     let whole = GOOD.replace("judge: openai/gpt-5.2-2025-12-11", "judge: anthropic/claude-sonnet-4-5-20250929");
     let top = format!("# aigo: allow(self_judging) one provider\n\n{whole}");
     assert_eq!(found(&written("top", &top)), [""; 0]);
@@ -137,7 +137,7 @@ fn a_comment_allows_a_warning_where_it_stands() {
     let block = whole.replace("models:\n", "# aigo: allow(self_judging) one provider\nmodels:\n");
     assert_eq!(found(&written("block", &block)), [""; 0]);
     let elsewhere = whole.replace("dataset:\n", "# aigo: allow(self_judging) one provider\ndataset:\n");
-    assert_eq!(found(&written("elsewhere", &elsewhere)), ["self_judging", "W0641"]);
+    assert_eq!(found(&written("elsewhere", &elsewhere)), ["self_judging", "W0631"]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn an_imported_file_allows_what_is_found_in_it() {
     for (comment, expected) in [
         ("", vec!["vague_rubric"]),
         ("  # aigo: allow(vague_rubric) as the paper has it", vec![]),
-        ("  # aigo: allow(vague_rubrics) as the paper has it", vec!["vague_rubric", "W0640"]),
+        ("  # aigo: allow(vague_rubrics) as the paper has it", vec!["vague_rubric", "W0630"]),
     ] {
         let folder = written("imported", &task);
         std::fs::write(folder.join("lib.yaml"), define.replace("COMMENT", comment)).expect("the file can be written");
@@ -220,7 +220,7 @@ fn fixes_of_lints_leave_what_one_would_write() {
     let above = GOOD.replace("scorers:\n", "# aigo: allow(self_judging) once\nscorers:\n");
     for task in [behind, above] {
         let folder = written("fix-unused", &task);
-        assert_eq!(found(&folder), ["W0641"]);
+        assert_eq!(found(&folder), ["W0631"]);
         assert_eq!(mended(&folder), GOOD);
     }
     let judged =

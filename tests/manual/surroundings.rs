@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
 
-use aigo_compiler::{Compiled, Sources, compile};
+use aigo_compiler::lock::{LOCK_FILE, Locking};
+use aigo_compiler::{Compiled, Session, Sources, check_in, compile, compile_in};
 
 use super::page::Page;
 
@@ -81,7 +82,19 @@ pub(super) fn files(page: &Page) -> Files {
 }
 
 pub(super) fn compiled(bytes: &[u8], page: &Page) -> Compiled {
-    compile("task.yaml", bytes, &files(page))
+    let compiled = compile("task.yaml", bytes, &files(page));
+    let checked = check_in(&Session::default(), "task.yaml", bytes, &files(page));
+    assert_eq!(checked.diagnostics, compiled.diagnostics, "a check finds what compiling finds");
+    compiled
+}
+
+/// The page's first task beside a lock with this text; what it lacks is an error where the lock is required.
+pub(super) fn findings_beside(lock: &str, required: bool, page: &Page) -> Vec<Finding> {
+    let task = page.blocks.iter().find(|block| block.is("yaml")).expect("a page about locks has a task");
+    let mut files = files(page);
+    files.0.insert(LOCK_FILE.to_owned(), lock.to_owned());
+    let session = Session::with_lock(if required { Locking::Required } else { Locking::Told });
+    findings_of(&compile_in(&session, "task.yaml", task.text.as_bytes(), &files))
 }
 
 pub(super) fn findings_of(compiled: &Compiled) -> Vec<Finding> {

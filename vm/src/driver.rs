@@ -1,22 +1,22 @@
 //! The driver: a task per trial performs what the machine asks for, records it, and feeds it back; one place owns the report.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Ask as AskRecord, Close, End, Journal, Open, Record};
-use aigo_machine::{Answer, Ask, LaneId, Linked, Outcome, Pending, Sample, Trial};
+use aigo_log::{Close, End, Journal, Open, Record};
+use aigo_machine::{Answer, LaneId, Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::Report;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
+use crate::attempts::Calls;
 use crate::error::{NO_CLIENT, RunError};
-use crate::fault::{Class, Fault};
 use crate::outcome;
 use crate::provider::Players;
-use crate::recorded::{Found, Recorded, content};
+use crate::recorded::Recorded;
 use crate::replay;
 use crate::stop::{Stop, StopReason};
 
@@ -31,14 +31,14 @@ pub struct Settings {
     pub next_trial: u64,
     /// Calls that the run has made before: they count against `limits.calls`.
     pub calls_made: u64,
+    /// What it has spent before, in 10^-12 USD: it counts against `limits.cost`.
+    pub spent: u64,
 }
 
 /// A trial to run: new, or begun in the log.
 pub struct Planned {
     /// The sample.
     pub sample: Arc<Sample>,
-    /// Its tags, for the log.
-    pub tags: Vec<String>,
     /// Of a trial that the log holds already: its number and its answers.
     pub begun: Option<(u64, Recorded)>,
     /// Its end, where the log has it: then the trial asks nothing, and has to come to the same again.
@@ -57,14 +57,16 @@ pub struct Finished {
     pub open: u64,
     /// Of one trial that did not end: why.
     pub open_reason: Option<String>,
+    /// How far this machine's clock is from an endpoint's, in seconds, where it is more than a minute; positive where it is
+    /// ahead.
+    pub skew_s: Option<i64>,
 }
 
 struct Context {
     linked: Arc<Linked>,
-    players: Players,
     journal: Arc<Journal>,
     stop: Arc<Stop>,
-    calls: AtomicU64,
+    calls: Calls,
 }
 
 /// Runs trials to their end, on a runtime of its own. The first Ctrl-C throws the stop switch and calls `interrupted` with
@@ -82,28 +84,57 @@ pub fn run(
         runtime.map_err(|error| RunError::told(NO_CLIENT.nowhere(format!("the runtime does not start: {error}"))))?;
     let stop = Arc::new(Stop::default());
     runtime.block_on(async {
-        let switch = Arc::clone(&stop);
+        let (switch, mut signals) = (Arc::clone(&stop), Signals::new());
         tokio::spawn(async move {
-            switch.stop(signal().await);
+            switch.stop(signals.next().await);
             interrupted(false);
-            signal().await;
+            signals.next().await;
             interrupted(true);
         });
         run_trials(linked, players, journal, planned, settings, stop).await
     })
 }
 
-/// Waits for the next signal to stop.
-async fn signal() -> StopReason {
+/// The signals that ask for an end. They are listened to from the beginning on, so that none is lost between two.
+struct Signals {
     #[cfg(unix)]
-    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        return tokio::select! {
-            _ = tokio::signal::ctrl_c() => StopReason::Interrupted,
-            _ = terminate.recv() => StopReason::Terminated,
-        };
+    interrupt: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
     }
-    let _ = tokio::signal::ctrl_c().await;
-    StopReason::Interrupted
+
+    #[cfg(not(unix))]
+    const fn new() -> Self {
+        Self {}
+    }
+
+    /// Waits for the next one.
+    #[cfg(unix)]
+    async fn next(&mut self) -> StopReason {
+        async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        }
+        tokio::select! {
+            () = received(&mut self.interrupt) => StopReason::Interrupted,
+            () = received(&mut self.terminate) => StopReason::Terminated,
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> StopReason {
+        let _ = tokio::signal::ctrl_c().await;
+        StopReason::Interrupted
+    }
 }
 
 /// Runs trials. A planned trial that is an error ends the run before anything of it is recorded; those begun before it come
@@ -119,13 +150,8 @@ async fn run_trials(
     let program = Arc::new(linked.program.clone());
     let in_flight = settings.concurrency.clamp(1, Semaphore::MAX_PERMITS);
     let places = Arc::new(Semaphore::new(in_flight));
-    let context = Arc::new(Context {
-        linked,
-        players,
-        journal,
-        stop: Arc::clone(&stop),
-        calls: AtomicU64::new(settings.calls_made),
-    });
+    let calls = Calls::new(Arc::clone(&linked), players, Arc::clone(&journal), Arc::clone(&stop), &settings);
+    let context = Arc::new(Context { linked, journal, stop: Arc::clone(&stop), calls });
     let deadline = time_limit(&context);
     let (sender, receiver) = mpsc::channel::<Ended>(in_flight.min(1024));
     let folding = tokio::spawn(fold(Arc::clone(&program), receiver));
@@ -147,7 +173,7 @@ async fn run_trials(
         // After a stop the rest of the samples is only counted. Those that the log holds are gone through all the same: one
         // whose answers are all there has ended, as replay will say.
         if stop.is_stopped() && trial.begun.is_none() {
-            let _ = sender.send(Ended::Open(None)).await;
+            let _ = sender.send(Ended::Open(None, BTreeMap::new())).await;
             continue;
         }
         let (context, sender) = (Arc::clone(&context), sender.clone());
@@ -179,6 +205,7 @@ async fn run_trials(
         stopped: stop.reason(),
         open: folded.open,
         open_reason: folded.open_reason,
+        skew_s: context.calls.skew_s(),
     })
 }
 
@@ -186,7 +213,7 @@ async fn run_trials(
 async fn survived(joined: Result<(), tokio::task::JoinError>, stop: &Stop, sender: &mpsc::Sender<Ended>) {
     if let Err(error) = joined {
         stop.stop(StopReason::Fault(error.to_string()));
-        let _ = sender.send(Ended::Open(None)).await;
+        let _ = sender.send(Ended::Open(None, BTreeMap::new())).await;
     }
 }
 
@@ -211,7 +238,8 @@ fn time_limit(context: &Arc<Context>) -> Option<tokio::task::JoinHandle<()>> {
 /// How a trial's task ended.
 enum Ended {
     Outcome(Box<Outcome>, Key),
-    Open(Option<String>),
+    /// Why, where it is not the run's reason, and the answers that the log holds, by role.
+    Open(Option<String>, BTreeMap<Arc<str>, u64>),
 }
 
 struct Folded {
@@ -228,8 +256,9 @@ async fn fold(program: Arc<aigo_ir::program::Program>, mut receiver: mpsc::Recei
             Ended::Outcome(outcome, leaf) => {
                 folded.report.add(outcome::report(&program, &outcome, leaf));
             }
-            Ended::Open(reason) => {
+            Ended::Open(reason, answered) => {
                 folded.open += 1;
+                answered.into_iter().for_each(|(role, n)| folded.report.add_calls(&role, n));
                 folded.open_reason = folded.open_reason.or(reason);
             }
         }
@@ -240,7 +269,7 @@ async fn fold(program: Arc<aigo_ir::program::Program>, mut receiver: mpsc::Recei
 
 /// Runs one trial to its end, or to where it stays open.
 async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended {
-    let Planned { sample, tags, begun, closed } = planned;
+    let Planned { sample, begun, closed } = planned;
     let is_new = begun.is_none();
     let recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
     if let Some(close) = closed {
@@ -249,7 +278,7 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
             Err(what) => {
                 let message = format!("sample {}, epoch {}: {what}", sample.key, sample.epoch);
                 context.stop.stop(StopReason::Diverged(message));
-                Ended::Open(None)
+                Ended::Open(None, BTreeMap::new())
             }
         };
     }
@@ -261,18 +290,22 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
             graph: sample.graph.to_string(),
             row: Value::Map(Arc::clone(&sample.row)),
             messages: (!sample.conversation.messages().is_empty()).then(|| sample.conversation.record()),
-            tags,
+            tags: sample.tags.iter().map(ToString::to_string).collect(),
+            cluster: sample.cluster.as_ref().map(ToString::to_string),
         };
         if let Err(error) = context.journal.append(&Record::Open(open)) {
             context.stop.stop(StopReason::Log(error));
-            return Ended::Open(None);
+            return Ended::Open(None, BTreeMap::new());
         }
     }
     let (mut trial, pending) = Trial::start(Arc::clone(&context.linked), sample);
-    if let Err(reason) = converse(context, number, &mut trial, pending, recorded).await {
-        return Ended::Open(reason);
+    let mut answered = recorded.by_role();
+    if let Err(reason) = converse(context, number, &mut trial, pending, recorded, &mut answered).await {
+        return Ended::Open(reason, answered);
     }
-    let Some(outcome) = trial.outcome() else { return Ended::Open(Some("the trial does not end".to_owned())) };
+    let Some(outcome) = trial.outcome() else {
+        return Ended::Open(Some("the trial does not end".to_owned()), answered);
+    };
     let leaf = outcome.leaf();
     if let Err(error) = context.journal.append(&Record::Close(outcome::close(number, &outcome, leaf))) {
         context.stop.stop(StopReason::Log(error));
@@ -281,104 +314,43 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
 }
 
 /// Answers what a trial asks until it asks nothing more. One ask alone is answered here; several, each in a task of its own.
+/// New answers are counted by role.
 async fn converse(
     context: &Arc<Context>,
     number: u64,
     trial: &mut Trial,
     mut pending: Vec<Pending>,
     recorded: Recorded,
+    answered: &mut BTreeMap<Arc<str>, u64>,
 ) -> Result<(), Option<String>> {
     let recorded = Arc::new(recorded);
-    let mut side_by_side: JoinSet<(LaneId, Result<Answer, Option<String>>)> = JoinSet::new();
+    let mut count = |role: &Arc<str>, new: bool| *answered.entry(Arc::clone(role)).or_default() += u64::from(new);
+    let mut side_by_side: JoinSet<(LaneId, Arc<str>, Result<(Answer, bool), Option<String>>)> = JoinSet::new();
     let mut failed: Option<Option<String>> = None;
     loop {
         if side_by_side.is_empty() && pending.len() == 1 && failed.is_none() {
             let Some(Pending { lane, ask }) = pending.pop() else { continue };
-            let answer = answer(context, number, &recorded, ask).await?;
+            let (answer, new) = context.calls.answer(number, &recorded, &ask).await?;
+            count(&ask.request.role, new);
             pending = trial.answer(lane, answer);
             continue;
         }
         // Calls in flight come home even where one has failed: their answers are recorded and not bought again.
         for Pending { lane, ask } in pending.drain(..).take_while(|_| failed.is_none()) {
             let (context, recorded) = (Arc::clone(context), Arc::clone(&recorded));
-            side_by_side.spawn(async move { (lane, answer(&context, number, &recorded, ask).await) });
+            side_by_side.spawn(async move {
+                let answer = context.calls.answer(number, &recorded, &ask).await;
+                (lane, ask.request.role, answer)
+            });
         }
         match side_by_side.join_next().await {
             None => return failed.map_or(Ok(()), Err),
-            Some(Ok((lane, Ok(answer)))) => pending = trial.answer(lane, answer),
-            Some(Ok((_, Err(reason)))) => failed = failed.or(Some(reason)),
+            Some(Ok((lane, role, Ok((answer, new))))) => {
+                count(&role, new);
+                pending = trial.answer(lane, answer);
+            }
+            Some(Ok((_, _, Err(reason)))) => failed = failed.or(Some(reason)),
             Some(Err(error)) => failed = failed.or(Some(Some(error.to_string()))),
         }
     }
-}
-
-/// The answer to an ask: the recorded one, or a new one, which is durable before it is given. The error is why the trial
-/// stays open, where it is not the run's reason.
-async fn answer(context: &Context, number: u64, recorded: &Recorded, ask: Ask) -> Result<Answer, Option<String>> {
-    match recorded.find(&ask) {
-        Found::Answer(answer) => return Ok(answer),
-        Found::Nothing => {}
-        Found::Other { .. } => {
-            let place = format!("{} at {}", ask.position.graph, ask.position.node);
-            return Err(Some(format!("{place}: something else is asked than the log has recorded")));
-        }
-    }
-    let permit = context.players.enter(&context.linked, &ask, &|| context.stop.is_stopped()).await;
-    if context.stop.is_stopped() {
-        return Err(None);
-    }
-    let asked = intend(context, number, &ask, recorded.was_asked(&ask))?;
-    let reply = match context.players.ask(&context.linked, &ask, permit, || context.stop.is_stopped()).await {
-        Ok(reply) => reply,
-        Err(fault) => return Err(Some(open(context, &ask, &fault))),
-    };
-    let got = outcome::got(number, asked, &reply.answer, reply.model, reply.lossy);
-    let (wake, durable) = oneshot::channel();
-    let then = move |result| {
-        let _ = wake.send(result);
-    };
-    context.journal.commit(&Record::Got(got), then).map_err(|error| logged(context, error))?;
-    match durable.await {
-        Ok(Ok(())) => Ok(reply.answer),
-        Ok(Err(error)) => Err(logged(context, error)),
-        // The journal is gone: the run is over.
-        Err(_) => Err(None),
-    }
-}
-
-/// Records that a call is about to be made: this has returned from the system before a byte is sent. The run's limit of
-/// calls is kept here. A call that an earlier process was about to make is made again, which is said with it.
-fn intend(context: &Context, number: u64, ask: &Ask, retry: bool) -> Result<u64, Option<String>> {
-    let made = context.calls.fetch_add(1, Ordering::Relaxed);
-    if let Some(most) = context.linked.program.limits.calls
-        && made >= most
-    {
-        context.stop.stop(StopReason::Limit(format!("`limits.calls` of {most}")));
-        return Err(None);
-    }
-    let record = AskRecord {
-        trial: number,
-        graph: ask.position.graph.to_string(),
-        node: ask.position.node.to_string(),
-        index: ask.position.index.clone(),
-        content: content(ask),
-        role: ask.request.role.to_string(),
-        retry,
-    };
-    context.journal.write(&Record::Ask(record)).map_err(|error| logged(context, error))
-}
-
-/// The log cannot be written: nothing more can be done.
-fn logged(context: &Context, error: aigo_log::LogError) -> Option<String> {
-    context.stop.stop(StopReason::Log(error));
-    None
-}
-
-/// A fault that no repetition has mended. One that holds for the whole endpoint stops the run.
-fn open(context: &Context, ask: &Ask, fault: &Fault) -> String {
-    let message = format!("the role `{}`: {}", ask.request.role, fault.message);
-    if matches!(fault.class, Class::Auth | Class::Quota | Class::Config) {
-        context.stop.stop(StopReason::Endpoint(message.clone()));
-    }
-    message
 }

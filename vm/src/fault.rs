@@ -1,29 +1,39 @@
-//! Faults of providers, by what to do about them.
+//! Faults of attempts, by what to do about them.
 
-use std::time::Duration;
+use std::error::Error;
+
+use crate::rates::Rates;
 
 /// A fault of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// What to do about it.
-    pub(crate) class: Class,
+    pub class: Class,
     /// What was seen, for people.
-    pub(crate) message: String,
+    pub message: String,
+    /// Whether the attempt may have been billed all the same: it was sent, and nobody refused it.
+    pub billed: bool,
+    /// What the endpoint said about its limits with it.
+    pub(crate) rates: Rates,
 }
 
 /// The classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// The key is refused: everything will be.
     Auth,
     /// The money is gone.
     Quota,
     /// The address or the model does not exist.
     Config,
+    /// The endpoint cannot be reached, and it will most likely stay so: its name, its certificate, a proxy.
+    Unreachable,
     /// This request will always be refused; the word is recorded as the answer's fault.
     Request(&'static str),
     /// Too many requests: the endpoint rests, for as long as it says.
-    RateLimit(Option<Duration>),
+    RateLimit,
+    /// The endpoint has too much to do: as transient, and fewer calls are made side by side.
+    Overloaded,
     /// It may go well next time.
     Transient,
     /// What came back is no answer.
@@ -32,25 +42,52 @@ pub(crate) enum Class {
 
 impl Fault {
     pub(crate) fn new(class: Class, message: impl Into<String>) -> Self {
-        Self { class, message: message.into() }
+        let billed = matches!(class, Class::Transient | Class::Overloaded | Class::Protocol);
+        Self { class, message: message.into(), billed, rates: Rates::default() }
     }
 
-    /// By the status of a reply, the code in its body and what it says.
-    pub(crate) fn of_status(status: u16, code: &str, message: &str, retry_after: Option<Duration>) -> Self {
-        let known = |words: &[&str]| words.iter().any(|word| code.contains(word));
-        let class = match status {
-            _ if known(&["insufficient_quota", "billing", "credit_balance", "payment"]) => Class::Quota,
-            _ if known(&["content_filter", "content_policy"]) => Class::Request("filtered"),
-            401 | 403 => Class::Auth,
-            402 => Class::Quota,
-            404 | 405 | 410 => Class::Config,
-            429 => Class::RateLimit(retry_after),
-            408 | 409 | 425 | 500..=599 => Class::Transient,
-            400..=499 if known(&["context_length", "exceed_context"]) => Class::Request("context_length"),
-            400..=499 => Class::Request("bad_request"),
-            _ => Class::Protocol,
-        };
-        let said = aigo_ir::text::excerpt(message, 200);
-        Self::new(class, if said.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") })
+    /// With what the endpoint said about its limits.
+    #[must_use]
+    pub(crate) fn with(mut self, rates: Rates) -> Self {
+        self.rates = rates;
+        self
     }
+
+    /// Of an attempt that brought no status. `connecting` says that nothing was sent.
+    pub(crate) fn of_connection(error: &(dyn Error + 'static), connecting: bool) -> Self {
+        let mut message = error.to_string();
+        let mut unreachable = false;
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let said = cause.to_string();
+            // What the platform says of names and certificates has no code that lasts through the layers.
+            unreachable |= connecting && is_lasting(&said);
+            if !message.ends_with(&said) {
+                message = format!("{message}: {said}");
+            }
+            source = cause.source();
+        }
+        let class = if unreachable { Class::Unreachable } else { Class::Transient };
+        let fault = Self::new(class, aigo_ir::text::excerpt(&message, 300));
+        Self { billed: !connecting, ..fault }
+    }
+}
+
+/// Whether a cause of a failed connection will be there again: a name that does not exist, a certificate that is refused, a
+/// proxy that wants to know who asks.
+fn is_lasting(cause: &str) -> bool {
+    let cause = cause.to_ascii_lowercase();
+    let again = ["try again", "temporary"].iter().any(|word| cause.contains(word));
+    let lasting = [
+        "name or service not known",
+        "no such host",
+        "nodename nor servname",
+        "certificate",
+        "invalid peer",
+        "unknownissuer",
+        "corrupt message",
+        "proxy authentication",
+        "unsuccessful tunnel",
+    ];
+    !again && lasting.iter().any(|word| cause.contains(word))
 }

@@ -1,18 +1,21 @@
 //! Running programs: the driver that performs what the machine asks for and records it, and replay, which performs nothing.
 //!
 //! ```text
-//! rows -> driver: a task per trial -> machine -> Ask -> log `ask` -> limiter -> provider -> log `got` -> machine ...
+//! rows -> driver: a task per trial -> machine -> Ask -> limiter -> log `ask` -> provider -> log `got` -> machine ...
 //!            |                                                                                     |
 //!            +-- outcome -> log `close` -> report <---------------- replay: log -> machine --------+
 //! ```
 //! This is the only crate that knows tokio and reqwest.
 
+mod attempts;
 mod driver;
 pub mod error;
 mod fault;
 mod limiter;
 mod outcome;
 mod provider;
+mod purse;
+mod rates;
 mod recorded;
 mod replay;
 mod stop;
@@ -20,7 +23,9 @@ pub mod support;
 
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
-pub use provider::{Players, Secrets};
+pub use fault::{Class, Fault};
+pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
+pub use purse::spent_by;
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Divergence, Replayed, replay};
 pub use stop::{Stop, StopReason};

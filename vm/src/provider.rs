@@ -1,59 +1,92 @@
 //! Who answers: one file per kind of player.
 
-mod openai;
-mod scripted;
+mod anthropic;
+mod chat;
+mod client;
+mod events;
+mod json;
+mod probe;
+mod refusal;
+mod responses;
+mod said;
+pub(crate) mod scripted;
+mod secrets;
+mod shape;
+pub mod wire;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use aigo_ir::diagnostic::Diagnostic;
-use aigo_ir::key::KeyWriter;
 use aigo_ir::program::{ChatModel, HeaderValue, Player, Program, Role};
-use aigo_machine::{Answer, Ask, Linked};
-use tokio::sync::SemaphorePermit;
+use aigo_machine::{Answer, Request};
 
 use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
 use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
+use crate::rates::Rates;
+use client::Client;
+use probe::Probe;
+pub use probe::Verdict;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
 
-/// What an attempt brings: the answer, the model that served it, and whether bytes that are no text were replaced.
-pub(crate) struct Reply {
-    pub(crate) answer: Answer,
-    pub(crate) model: Option<String>,
-    pub(crate) lossy: bool,
+/// What an attempt brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// The model that served it, as the provider names it.
+    pub model: Option<String>,
+    /// Whether bytes that are no text were replaced.
+    pub lossy: bool,
+    /// What the endpoint says about its limits with it.
+    pub(crate) rates: Rates,
 }
 
-enum Kind {
+/// A header that the task sets.
+pub(crate) struct Header {
+    name: String,
+    value: String,
+    /// The secret in it, and the name of its variable.
+    secret: Option<(String, String)>,
+}
+
+/// Who answers.
+pub(crate) enum Kind {
+    /// The task's own rules, in this process.
     Scripted,
-    OpenAi(Box<openai::Client>),
+    /// A chat model behind an API, in its dialect.
+    Chat(Box<Client>),
+}
+
+impl Kind {
+    /// One attempt. What is asked of the task's own rules needs more than the request, and is asked elsewhere.
+    pub(crate) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
+        match self {
+            Self::Scripted => Err(Fault::new(Class::Config, "rules of the task are no endpoint")),
+            Self::Chat(client) => client.ask(request).await,
+        }
+    }
 }
 
 /// An endpoint with its model, and the name of the credential.
 type EndpointName = (String, Option<String>);
 
 /// A role's player, and the limiter of its endpoint.
-struct PlayerOf {
-    kind: Kind,
-    limiter: Arc<Limiter>,
+pub(crate) struct PlayerOf {
+    pub(crate) kind: Kind,
+    pub(crate) limiter: Arc<Limiter>,
 }
 
 /// The players of a program's roles, in its order.
-pub struct Players(Vec<PlayerOf>);
-
-/// Attempts of one call: the first and its retries.
-const MOST_ATTEMPTS: u32 = 6;
-/// Rests on request do not count as attempts, and there is an end to them all the same.
-const MOST_RESTS: u32 = 60;
-const FIRST_PAUSE_MS: u64 = 500;
-const LONGEST_PAUSE_MS: u64 = 30_000;
+pub struct Players(pub(crate) Vec<PlayerOf>);
 
 impl Players {
     /// Sets up the players. Every key that is not set is told.
     pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
         let (mut players, mut errors) = (Vec::new(), Vec::new());
+        let mut connections = None;
         let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
         for role in &program.roles {
             let kind = match &role.player {
@@ -64,14 +97,18 @@ impl Players {
                     continue;
                 }
                 Player::Chat(model) => {
-                    let key = model.api_key.as_ref().map(|name| (name, secrets(name).filter(|key| !key.is_empty())));
-                    if let Some((name, None)) = &key {
-                        errors.push(RunError::told(unset(&role.name, name)));
-                        continue;
-                    }
+                    let Some(key) = key(role, model, secrets, &mut errors) else { continue };
                     let Some(headers) = headers(role, model, secrets, &mut errors) else { continue };
-                    match openai::Client::new(model, key.and_then(|(_, key)| key), headers, concurrency) {
-                        Ok(client) => Kind::OpenAi(Box::new(client)),
+                    let http = match connections.take() {
+                        Some(http) => Ok(http),
+                        None => client::http(concurrency),
+                    };
+                    let made = http.and_then(|http: reqwest::Client| {
+                        connections = Some(http.clone());
+                        Client::new(http, model, key, headers)
+                    });
+                    match made {
+                        Ok(client) => Kind::Chat(Box::new(client)),
                         Err(diagnostic) => {
                             errors.push(RunError::Told(diagnostic));
                             continue;
@@ -97,86 +134,60 @@ impl Players {
         }
         if errors.is_empty() { Ok(Self(players)) } else { Err(errors) }
     }
+}
 
-    /// Waits for a place at the endpoint of a role. Whoever has it may ask at once: what waits here was not sent.
-    pub(crate) async fn enter(
-        &self,
-        linked: &Linked,
-        ask: &Ask,
-        stopped: &impl Fn() -> bool,
-    ) -> Option<SemaphorePermit<'_>> {
-        match self.of(linked, ask) {
-            Some((PlayerOf { kind: Kind::OpenAi(_), limiter }, _)) => limiter.enter(stopped).await,
-            _ => None,
+/// The endpoints of roles, to be asked whether they accept key and model. Roles that share all of it are one.
+#[derive(Default)]
+pub struct Probes {
+    probes: Vec<Probe>,
+    /// What tells endpoints apart: all that is sent to them, secrets too. It is shown to nobody.
+    known: Vec<Vec<String>>,
+    http: Option<reqwest::Client>,
+}
+
+impl Probes {
+    /// Adds a role's endpoint; gives its place among the verdicts, and none where the role is no chat model. An error is a
+    /// secret that is not set, or that cannot be sent.
+    pub fn add(&mut self, role: &Role, secrets: Secrets<'_>) -> Result<Option<usize>, Vec<RunError>> {
+        let Player::Chat(model) = &role.player else { return Ok(None) };
+        let mut errors = Vec::new();
+        let key = key(role, model, secrets, &mut errors);
+        let (Some(headers), Some(key)) = (headers(role, model, secrets, &mut errors), key) else { return Err(errors) };
+        let mut known = vec![model.dialect.word().to_owned(), model.base_url.to_string(), model.model.to_string()];
+        known.extend(key.clone());
+        known.extend(headers.iter().flat_map(|header| [header.name.clone(), header.value.clone()]));
+        if let Some(at) = self.known.iter().position(|earlier| *earlier == known) {
+            return Ok(Some(at));
         }
-    }
-
-    fn of<'p, 'l>(&'p self, linked: &'l Linked, ask: &Ask) -> Option<(&'p PlayerOf, &'l Player)> {
-        let at = linked.program.roles.iter().position(|role| role.name == ask.request.role)?;
-        Some((self.0.get(at)?, &linked.program.roles.get(at)?.player))
-    }
-
-    /// Asks until there is an answer, or a fault that repetition does not mend. A fault of the request itself is an answer:
-    /// it would come again. The first attempt is made with the permit of [`Players::enter`].
-    pub(crate) async fn ask(
-        &self,
-        linked: &Linked,
-        ask: &Ask,
-        mut permit: Option<SemaphorePermit<'_>>,
-        stopped: impl Fn() -> bool,
-    ) -> Result<Reply, Fault> {
-        let (limiter, client) = match self.of(linked, ask) {
-            Some((PlayerOf { kind: Kind::Scripted, .. }, Player::Scripted(rules))) => {
-                let answer = scripted::answer(linked, rules, ask);
-                return Ok(Reply { answer, model: None, lossy: false });
-            }
-            Some((PlayerOf { kind: Kind::OpenAi(client), limiter }, _)) => (limiter, client),
-            _ => return Err(Fault::new(Class::Config, format!("nobody plays the role `{}`", ask.request.role))),
+        let http = match &self.http {
+            Some(http) => http.clone(),
+            None => probe::http().map_err(|error| vec![error])?,
         };
-        let (mut attempt, mut rests) = (1, 0);
-        loop {
-            let place = match permit.take() {
-                Some(place) => Some(place),
-                None => limiter.enter(&stopped).await,
-            };
-            let outcome = client.ask(&ask.request).await;
-            drop(place);
-            let fault = match outcome {
-                Ok(reply) => return Ok(reply),
-                Err(fault) => fault,
-            };
-            match &fault.class {
-                Class::Request(word) => {
-                    // What the server said is kept: it is all that tells a wrong parameter from a bad application.
-                    let text = fault.message.as_str().into();
-                    let answer =
-                        Answer { text, stop: "fault".into(), fault: Some((*word).into()), ..Answer::default() };
-                    return Ok(Reply { answer, model: None, lossy: false });
-                }
-                Class::RateLimit(rest) if rests < MOST_RESTS => {
-                    rests += 1;
-                    limiter.rest(rest.unwrap_or_else(|| pause(ask, rests)));
-                }
-                Class::Transient | Class::Protocol if attempt < MOST_ATTEMPTS => {
-                    attempt += 1;
-                    tokio::time::sleep(pause(ask, attempt)).await;
-                }
-                _ => return Err(fault),
-            }
-            if stopped() {
-                return Err(fault);
-            }
-        }
+        self.http = Some(http.clone());
+        self.probes.push(Probe::new(http, model, key, headers).map_err(|error| vec![error])?);
+        self.known.push(known);
+        Ok(Some(self.probes.len() - 1))
+    }
+
+    /// Asks all of them side by side.
+    pub fn ask(self) -> Result<Vec<Verdict>, RunError> {
+        probe::ask(self.probes)
     }
 }
 
+/// The key of a model, if it has one; none where it is not set, which is told.
+#[expect(clippy::option_option, reason = "no key is wanted, and the key that is wanted is not there")]
+fn key(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Option<String>> {
+    let Some(name) = &model.api_key else { return Some(None) };
+    let found = secrets(name).filter(|key| !key.is_empty());
+    if found.is_none() {
+        errors.push(RunError::told(unset(&role.name, name)));
+    }
+    found.map(Some)
+}
+
 /// The headers of a model, its secrets looked up; each that is not set is told.
-fn headers(
-    role: &Role,
-    model: &ChatModel,
-    secrets: Secrets<'_>,
-    errors: &mut Vec<RunError>,
-) -> Option<Vec<openai::Header>> {
+fn headers(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Vec<Header>> {
     let before = errors.len();
     let mut found = Vec::new();
     for header in &model.headers {
@@ -190,7 +201,7 @@ fn headers(
                 }
             },
         };
-        found.push(openai::Header { name: header.name.to_string(), value, secret });
+        found.push(Header { name: header.name.to_string(), value, secret });
     }
     (errors.len() == before).then_some(found)
 }
@@ -198,12 +209,4 @@ fn headers(
 fn unset(role: &str, name: &str) -> Diagnostic {
     let message = format!("the role `{role}` needs the environment variable {name}, which is not set");
     KEY_UNSET.nowhere(message).help(format!("set it, or write `{name}=…` into the file `.env` beside the task"))
-}
-
-/// Full jitter: anything from nothing to the doubled pause. Drawn from the call, so that callers who failed together do not
-/// come back together, and no source of randomness is needed.
-fn pause(ask: &Ask, attempt: u32) -> Duration {
-    let most = FIRST_PAUSE_MS.saturating_mul(1 << attempt.min(10)).min(LONGEST_PAUSE_MS);
-    let drawn = KeyWriter::new("aigo.pause").key(&ask.content).u64(u64::from(attempt)).finish().number();
-    Duration::from_millis(drawn % (most + 1))
 }

@@ -16,6 +16,8 @@ pub struct Recorded {
     answers: BTreeMap<Position, (String, Answer)>,
     /// Where a call was about to be made and has no answer.
     asked: BTreeSet<Position>,
+    /// The answers, by role.
+    by_role: BTreeMap<Arc<str>, u64>,
     /// Calls that were about to be made and have no answer: they may have been billed.
     pub unanswered: usize,
 }
@@ -46,6 +48,11 @@ impl Recorded {
         self.asked.contains(&ask.position)
     }
 
+    /// How many answers there are of each role.
+    pub(crate) fn by_role(&self) -> BTreeMap<Arc<str>, u64> {
+        self.by_role.clone()
+    }
+
     /// How many answers there are.
     pub fn len(&self) -> usize {
         self.answers.len()
@@ -72,6 +79,8 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
         graph: open.graph.as_str().into(),
         row: Arc::new(row),
         conversation: Arc::new(open.messages.as_ref().and_then(Conversation::of_record).unwrap_or_default()),
+        tags: open.tags.iter().map(|tag| tag.as_str().into()).collect(),
+        cluster: open.cluster.as_deref().map(Into::into),
     };
     let mut recorded = Recorded::default();
     for call in &trial.calls {
@@ -83,6 +92,7 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
                 recorded.asked.insert(position);
             }
             Some(got) => {
+                *recorded.by_role.entry(ask.role.as_str().into()).or_default() += 1;
                 recorded.answers.insert(position, (ask.content.clone(), outcome::answer(got)));
             }
         }

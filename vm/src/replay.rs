@@ -89,6 +89,10 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
             position,
             what,
         };
+        let open = |replayed: &mut Replayed| {
+            replayed.open += 1;
+            recorded.by_role().iter().for_each(|(role, n)| replayed.report.add_calls(role, *n));
+        };
         match again(&linked, &sample, &recorded) {
             Ok(outcome) => {
                 let leaf = outcome.leaf();
@@ -103,11 +107,11 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
                 if logged.close.is_some() {
                     replayed.divergences.push(diverged(Some(position), NO_ANSWER.to_owned()));
                 }
-                replayed.open += 1;
+                open(&mut replayed);
             }
             Err(Missing::Differs(position, what)) => {
                 replayed.divergences.push(diverged(Some(position), what));
-                replayed.open += 1;
+                open(&mut replayed);
             }
         }
     }

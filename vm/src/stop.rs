@@ -1,6 +1,9 @@
 //! The one switch that ends a run early: no new call is made after it, and calls in flight come home.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Notify;
 
 /// Why a run stops early. Its samples that have not ended are open, and the run can be resumed.
 #[derive(Clone, Debug)]
@@ -24,13 +27,17 @@ pub enum StopReason {
 /// The switch. The first reason stays.
 #[derive(Debug, Default)]
 pub struct Stop {
+    stopped: AtomicBool,
     reason: Mutex<Option<StopReason>>,
+    told: Notify,
 }
 
 impl Stop {
     /// Stops, unless it has been stopped before.
     pub fn stop(&self, reason: StopReason) {
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        self.stopped.store(true, Ordering::Release);
+        self.told.notify_waiters();
     }
 
     /// Why, if it has been stopped.
@@ -40,6 +47,17 @@ impl Stop {
 
     /// Whether it has been stopped.
     pub fn is_stopped(&self) -> bool {
-        self.reason.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is stopped: whoever sleeps wakes up.
+    pub(crate) async fn stopped(&self) {
+        let told = self.told.notified();
+        tokio::pin!(told);
+        // Registered before the look, so that a stop in between is not missed.
+        told.as_mut().enable();
+        if !self.is_stopped() {
+            told.await;
+        }
     }
 }

@@ -2,14 +2,14 @@
 
 use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
-use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
-use aigo_ir::program::{Call, Dialect, Player, Program, Role};
+use aigo_ir::program::{Call, ChatModel, Player, Program, Role};
 use aigo_ir::span::Origin;
 
-use crate::error::CANNOT_RUN;
+use crate::error::{CANNOT_RUN, NO_BOUND};
+use crate::purse;
 
-/// One diagnostic for each part of the program that cannot be run yet, in the program's order, at the place where the task has
+/// One diagnostic for each part of the program that cannot be run, or not yet, in the program's order, at the place where the task has
 /// it.
 pub fn missing(program: &Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -26,25 +26,28 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
         }
     }
     scorers(program, &mut found);
-    gates(program, &mut found);
-    if !program.tools.is_empty() {
-        let n =
-            if program.tools.len() == 1 { "its tool".to_owned() } else { format!("its {} tools", program.tools.len()) };
-        found.push(part(step(program, true), format!("`tools` with {n}"), "remove them, and script what they answer"));
-    }
-    let timed = step(program, false);
-    if timed.0.is_some() {
-        found.push(part(timed, "`timeout` of a step".to_owned(), "remove it, or give the role a `timeout`"));
-    }
-    let limits = &program.limits;
-    if limits.cost_usd.is_some() {
-        found.push(part(limits.origin, "`limits.cost`", "write `calls` in its place"));
-    }
-    if limits.sample != aigo_ir::program::SampleLimits::default() {
-        let help = "remove it, and bound each loop by its `max_turns`";
-        found.push(part(limits.origin, "`limits.sample`", help));
-    }
+    found.extend(unbounded(program));
     found
+}
+
+/// Models of which no call has a most that it can cost, where the run's cost is limited: a limit that cannot be kept is none.
+fn unbounded(program: &Program) -> Vec<Diagnostic> {
+    let is_billed = |model: &ChatModel| model.price.is_some_and(|price| price.output > 0.0);
+    let models = program.roles.iter().filter_map(|role| match &role.player {
+        Player::Chat(model) if is_billed(model) && purse::most_output(model).is_none() => Some(role),
+        _ => None,
+    });
+    let limited = models.filter(|_| program.limits.cost_usd.is_some());
+    let told = limited.map(|role| {
+        let message =
+            format!("`limits.cost` cannot be kept: answers of the role `{}` have no greatest length", role.name);
+        let diagnostic = match role.origin.0 {
+            Some(span) => NO_BOUND.at(span, message),
+            None => NO_BOUND.nowhere(message),
+        };
+        diagnostic.help("give the model `max_tokens`")
+    });
+    told.collect()
 }
 
 fn part(origin: Origin, what: impl std::fmt::Display, help: &str) -> Diagnostic {
@@ -60,11 +63,6 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     let name = &role.name;
     let scripted = "play the role with a chat model or with `scripted` rules";
     match &role.player {
-        Player::Chat(model) if model.dialect == Dialect::Anthropic => {
-            let what = format!("the role `{name}` of `anthropic/{}`", model.model);
-            let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
-            found.push(part(role.origin, &what, help));
-        }
         Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
         Player::Command(_) => {
             found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted));
@@ -77,21 +75,11 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first step that offers tools, or that has a time of its own.
-fn step(program: &Program, tools_wanted: bool) -> Origin {
-    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
-    let found = nodes.find(|(_, placed)| match placed.node {
-        Node::Generate { tools, timeout_s, .. } => (tools_wanted && tools) || (!tools_wanted && timeout_s.is_some()),
-        _ => false,
-    });
-    found.map_or(Origin::default(), |(_, placed)| placed.origin)
-}
-
 fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
     for graph in program.graphs() {
         for (_, placed) in graph.nodes() {
             if let Node::Check { test, .. } = &placed.node
-                && matches!(test, Test::Within(_) | Test::ToolCalls(..) | Test::State(_) | Test::StateAfter(_))
+                && matches!(test, Test::Within(_))
             {
                 found.push(part(placed.origin, format!("the check `{}`", test.word()), "leave it out of this run"));
             }
@@ -104,24 +92,5 @@ fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
             let what = format!("`at: {label}` of the scorer `{}`", scorer.name);
             found.push(part(origin.unwrap_or_default(), what, "score the whole conversation"));
         }
-    }
-}
-
-fn gates(program: &Program, found: &mut Vec<Diagnostic>) {
-    for gate in &program.gates {
-        if let Some(what) = part_of(gate) {
-            found.push(part(gate.origin, format!("{what}, in `{}`", gate.text()), "leave the gate out of this run"));
-        }
-    }
-}
-
-/// The part of a gate that no report of this build computes. What is held against a baseline is skipped by the report.
-fn part_of(gate: &Gate) -> Option<String> {
-    match gate.aggregate {
-        Aggregate::PassAt(_) | Aggregate::PassAll(_) | Aggregate::CiLow => Some(format!("`{}`", gate.aggregate.word())),
-        _ if gate.of_turns => Some("aggregates of turns".to_owned()),
-        _ if gate.tags.is_some() => Some("a choice of tags".to_owned()),
-        _ if gate.decide != Decide::Point => Some(format!("`decide: {}`", gate.decide.word())),
-        _ => None,
     }
 }

@@ -38,8 +38,14 @@ impl Checker<'_> {
             ast::Test::NoRepetition(likeness) => check::Test::NoRepetition(*likeness),
             ast::Test::Turns(between) => check::Test::Turns(*between),
             ast::Test::ToolCalls(calls, mode) => check::Test::ToolCalls(self.call_patterns(calls), *mode),
-            ast::Test::State(pairs) => check::Test::State(self.operands(pairs)),
-            ast::Test::StateAfter(calls) => check::Test::StateAfter(self.call_patterns(calls)),
+            ast::Test::State(pairs) => {
+                self.expected_state(pairs, check.span);
+                check::Test::State(self.operands(pairs))
+            }
+            ast::Test::StateAfter(calls) => {
+                self.has_state("state_after", check.span);
+                check::Test::StateAfter(self.call_patterns(calls))
+            }
             ast::Test::Similarity(to, likeness) => check::Test::Similarity(self.template(to), *likeness),
             ast::Test::Expr(leaf) => {
                 let before = self.names.clone();

@@ -146,11 +146,11 @@ fn valid() -> Vec<Vec<u8>> {
         ("b", Value::from("\u{202e}")),
     ]);
     let open = |trial| {
-        Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), messages: None, tags: vec![own("t")] })
+        Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), messages: None, tags: vec![own("t")], cluster: Some(own("c")) })
     };
     let ask = |trial| {
         let (graph, node, content, role) = (own("g"), own("s.0"), own("0123456789abcdef01234567"), own("r"));
-        Record::Ask(Ask { trial, graph, node, index: vec![1, 2], content, role, retry: trial == 1 })
+        Record::Ask(Ask { trial, graph, node, index: vec![1, 2], content, role, retry: trial == 1, most: None})
     };
     let got = |trial, ask| {
         let usage = Usage { input: Some(1), output: Some(2), cached: None };

@@ -139,16 +139,17 @@ fn open(trial: u64) -> Record {
         row,
         messages: None,
         tags: vec![],
+        cluster: None,
     })
 }
 
 fn ask(trial: u64) -> Record {
     let (graph, node, role) = ("solve".to_owned(), "steps.0".to_owned(), "target".to_owned());
-    Record::Ask(Ask { trial, graph, node, index: vec![1], content: "0".repeat(24), role, retry: false })
+    Record::Ask(Ask { trial, graph, node, index: vec![1], content: "0".repeat(24), role, retry: false, most: None })
 }
 
 fn got(trial: u64, ask: u64, text: &str) -> Record {
-    let usage = Usage { input: Some(100), output: Some(10), cached: None };
+    let usage = Usage { input: Some(100), output: Some(10), cached: None, reasoning: None };
     let (text, model) = (text.to_owned(), Some("model-2026-01-01".to_owned()));
     Record::Got(Got { trial, ask, text, stop: "stop".to_owned(), usage, model, ..Got::default() })
 }

@@ -79,6 +79,7 @@ fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
             Ok(())
         })?;
     }
+    out.maybe_str("cluster", open.cluster.as_deref());
     Ok(())
 }
 
@@ -92,6 +93,9 @@ fn write_ask(out: &mut Object, ask: &Ask) {
     out.str("k", &ask.content);
     out.str("role", &ask.role);
     out.flag("retry", ask.retry);
+    if let Some(most) = ask.most {
+        out.number("most", most);
+    }
 }
 
 fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
@@ -102,7 +106,8 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
         out.list("calls", &got.calls, |out, call| json_value(call, out))?;
     }
     out.str("stop", &got.stop);
-    let counts = [("in", got.usage.input), ("out", got.usage.output), ("cached", got.usage.cached)];
+    let usage = &got.usage;
+    let counts = [("in", usage.input), ("out", usage.output), ("cached", usage.cached), ("think", usage.reasoning)];
     if counts.iter().any(|(_, count)| count.is_some()) {
         out.name("usage");
         let mut separator = '{';
@@ -120,6 +125,9 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
         out.value("context", context)?;
     }
     out.flag("lossy", got.lossy);
+    if let Some(ms) = got.ms {
+        out.number("ms", ms);
+    }
     Ok(())
 }
 

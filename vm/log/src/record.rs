@@ -83,6 +83,9 @@ pub struct Open {
     /// The sample's tags.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Which samples it belongs together with, for the statistics; its own epochs alone unless given.
+    #[serde(default)]
+    pub cluster: Option<String>,
 }
 
 /// A call is about to be made. The line is in the file before the first byte goes to the network.
@@ -108,6 +111,9 @@ pub struct Ask {
     /// Whether the call was asked before and its answer never came.
     #[serde(default)]
     pub retry: bool,
+    /// The most that the call can cost, in 10^-12 USD; only where the run has a limit of cost.
+    #[serde(default)]
+    pub most: Option<u64>,
 }
 
 /// The answer to an [`Ask`]. The line is on the disk before the machine sees the answer.
@@ -141,6 +147,9 @@ pub struct Got {
     /// Whether bytes that are not text were replaced.
     #[serde(default)]
     pub lossy: bool,
+    /// How long the answer took from when it was asked for, in milliseconds; absent where nobody outside was asked.
+    #[serde(default)]
+    pub ms: Option<u64>,
 }
 
 /// Tokens as the provider counted them; absent where it did not.
@@ -155,6 +164,9 @@ pub struct Usage {
     /// Tokens of the request that came from the provider's cache.
     #[serde(default)]
     pub cached: Option<u64>,
+    /// Tokens of the answer that were spent on thinking; they are among `output`.
+    #[serde(rename = "think", default)]
+    pub reasoning: Option<u64>,
 }
 
 /// A trial has ended.

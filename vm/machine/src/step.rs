@@ -1,8 +1,10 @@
 //! `step`: one function from (program, sample, lane, event) to (lane, effects), a table over the kinds of nodes.
 
-mod check;
-
 mod append;
+mod check;
+mod limits;
+mod tool;
+mod world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,20 +14,20 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::message::MessageKind;
 use aigo_ir::node::{Bound, Jump, Node, Port, Unit};
-use aigo_ir::program::{Player, Scorer, ToolAnswer};
+use aigo_ir::program::{Player, Scorer};
 use aigo_ir::reduce;
 use aigo_ir::schema::{self, Contract, Schema};
 use aigo_ir::template::Template;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{Outcome, Scale, Verdict};
 
-use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR, ToolCall};
+use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR};
 use crate::lane::{Effect, Event, Frame, Given, GraphRef, Here, Lane};
 use crate::linked::Linked;
 use crate::outcome::ScoreRow;
 use crate::scope::Sample;
+use crate::used::Used;
 use crate::view;
 use check::Asked;
 
@@ -69,6 +71,7 @@ impl<'s> Stepper<'s> {
                 Node::Map { into, .. } => {
                     // In item order, so the order of arrival cannot be seen.
                     self.lane.draws.extend(results.iter().flat_map(|given| given.draws.iter().copied()));
+                    results.iter().for_each(|given| self.lane.used.join(&given.used));
                     let values = results.into_iter().map(|given| given.value).collect();
                     self.lane.set(self.shape, &into, Value::list(values));
                     Next::Follow(Port::Done)
@@ -146,7 +149,7 @@ impl<'s> Stepper<'s> {
                         return broken("a map's item without a result");
                     };
                     let draws = self.lane.draws.split_off(self.lane.inherited);
-                    return Ok(Some(Effect::Gave(Given { value, draws })));
+                    return Ok(Some(Effect::Gave(Given { value, draws, used: self.lane.used })));
                 }
                 Jump::On | Jump::Again => {
                     self.lane.cursor = to;
@@ -216,7 +219,7 @@ impl<'s> Stepper<'s> {
     }
 
     fn generate(&mut self, placed: &Placed) -> Result<Next, String> {
-        let Node::Generate { role, view: shown, schema: wanted, .. } = &placed.node else {
+        let Node::Generate { role, view: shown, schema: wanted, tools, .. } = &placed.node else {
             return broken("no generate");
         };
         let scope = self.scope();
@@ -238,25 +241,22 @@ impl<'s> Stepper<'s> {
                 Some(("verdicts", schema::verdicts_schema(judged, self.count(of)?, &shown.labels)))
             }
         };
-        let request = Request { role: role.clone(), messages: shown.messages, schema, tool: None, scope: None };
+        let tools = if *tools { Arc::clone(&self.linked.tools) } else { Arc::default() };
+        let request = Request { role: role.clone(), messages: shown.messages, schema, tools, tool: None, scope: None };
         self.ask(placed, request, shown.judged)
     }
 
-    fn tool(&mut self, placed: &Placed, slot: &str) -> Result<Next, String> {
-        let call = self.lane.slot(self.shape, slot).and_then(ToolCall::from_value);
-        let Some(call) = call else { return broken("a tool node without a call") };
-        let Some(tool) = self.linked.program.tools.iter().find(|tool| tool.name == call.tool) else {
-            return Err(format!("the assistant calls the tool `{}`, which the task does not have", call.tool));
-        };
-        let ToolAnswer::Role(role) = &tool.answer else { return broken("a tool with rules of its own") };
-        let request = Request { role: role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
-        self.ask(placed, request, None)
-    }
-
     fn ask(&mut self, placed: &Placed, mut request: Request, judged: Option<u32>) -> Result<Next, String> {
+        if let Some(over) = self.used_up() {
+            return Ok(over);
+        }
         let Some((role, role_key)) = self.linked.role(&request.role) else { return broken("a role that is not there") };
         let graph = self.linked.graph_name(self.lane.graph);
         let position = Position { graph: graph.clone(), node: placed.path.clone(), index: self.lane.index() };
+        let timeout_s = match &placed.node {
+            Node::Generate { timeout_s, .. } => *timeout_s,
+            _ => None,
+        };
         let base = base_content(role_key, &request);
         let repeats = self.lane.draws.iter().filter(|known| **known == base).count();
         self.lane.draws.push(base);
@@ -274,7 +274,7 @@ impl<'s> Stepper<'s> {
             names.names.push(("judged".into(), Value::Int(i64::from(judged.unwrap_or(0)))));
             request.scope = Some(Arc::new(names));
         }
-        Ok(Next::Wait(Effect::Ask(Box::new(Ask { position, content, request }))))
+        Ok(Next::Wait(Effect::Ask(Box::new(Ask { position, content, request, timeout_s }))))
     }
 
     fn answered(&mut self, answer: &Answer) -> Result<Next, String> {
@@ -282,7 +282,13 @@ impl<'s> Stepper<'s> {
         if answer.fault.as_deref() == Some(TASK_ERROR) {
             return Err(answer.text.to_string());
         }
-        match self.placed()?.node.clone() {
+        let node = self.placed()?.node.clone();
+        if let Node::Generate { role, .. } = &node
+            && let Some((role, _)) = self.linked.role(role)
+        {
+            self.lane.used.count(role, answer);
+        }
+        match node {
             Node::Generate { role, into, .. } => {
                 let mut answer = answer.clone();
                 if answer.fault.is_none() && answer.text.is_empty() && answer.calls.is_empty() {
@@ -295,14 +301,7 @@ impl<'s> Stepper<'s> {
                 self.lane.set(self.shape, &into, answer.to_value());
                 Ok(Next::Follow(if answer.fault.is_some() { Port::Bad } else { Port::Ok }))
             }
-            Node::Tool { call, into } => {
-                let made = self.lane.slot(self.shape, &call).and_then(ToolCall::from_value);
-                let Some(made) = made else { return broken("a result without a call") };
-                self.lane.set(self.shape, &into, answer.to_value());
-                let kind = MessageKind::Result { id: made.id, tool: made.tool.clone() };
-                Arc::make_mut(&mut self.lane.conversation).push(made.tool, kind, answer.text.clone());
-                Ok(Next::Follow(Port::Next))
-            }
+            Node::Tool { call, into } => self.told(&call, &into, answer),
             _ => broken("an answer for a node that asks nothing"),
         }
     }
@@ -361,6 +360,7 @@ impl<'s> Stepper<'s> {
             *earlier += 1;
             lane.inherited = lane.draws.len();
             lane.item_of = Some(header);
+            lane.used = Used::default();
             lane.cursor = body;
             lane.set(self.shape, item, value.clone());
             lane
@@ -442,5 +442,12 @@ fn base_content(role: &Key, request: &Request) -> Key {
         Some(call) => writer.str(&call.id).str(&call.tool).str(&call.arguments),
         None => writer.value(&Value::Null),
     };
+    // Where none are offered nothing is said of tools, as in logs that are older than they.
+    if !request.tools.is_empty() {
+        writer.list(request.tools.len());
+        for tool in request.tools.iter() {
+            writer.str(&tool.name).str(&tool.description).value(&tool.parameters);
+        }
+    }
     writer.finish()
 }

@@ -21,6 +21,7 @@ pub(crate) struct Drive<'d> {
     pub(crate) dataset: Key,
     pub(crate) next_trial: u64,
     pub(crate) calls_made: u64,
+    pub(crate) spent: u64,
     pub(crate) driving: &'d Driving,
 }
 
@@ -46,6 +47,7 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
         dataset: drive.dataset,
         next_trial: drive.next_trial,
         calls_made: drive.calls_made,
+        spent: drive.spent,
     };
     let journal = Arc::clone(&drive.journal);
     let finished = aigo_vm::run(drive.linked, drive.players, journal, planned, settings, interrupted);
@@ -91,6 +93,10 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
         finished.open_reason.as_ref().filter(|_| !matches!(finished.stopped, Some(StopReason::Endpoint(_))))
     {
         out::note(&format!("why a conversation is open: {reason}"));
+    }
+    if let Some(skew) = finished.skew_s {
+        let (by, how) = (skew.abs(), if skew > 0 { "ahead of" } else { "behind" });
+        out::note(&format!("warning: this machine's clock is {by} s {how} that of an endpoint"));
     }
     if finished.open > 0 {
         out::note(&format!("{} conversations are open: aigo resume {}", finished.open, folder.display()));

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aigo_ir::program::Program;
 use aigo_log::{Journal, Log};
-use aigo_vm::{Planned, RunError, error, recorded_trial};
+use aigo_vm::{Planned, RunError, error, recorded_trial, spent_by};
 
 use super::drive::{self, Drive};
 use super::run;
@@ -49,7 +50,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         ));
     }
     let log = recovery.log;
-    let begun = match Begun::of(&log) {
+    let begun = match Begun::of(&log, &task.program) {
         Ok(begun) => begun,
         Err(error) => return drive::fail(&error),
     };
@@ -65,7 +66,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         let trial = trial?;
         let (sample, recorded) = recorded_trial(&trial);
         let begun = Some((trial.open.trial, recorded));
-        Ok(Planned { sample, tags: trial.open.tags.clone(), begun, closed: trial.close })
+        Ok(Planned { sample, begun, closed: trial.close })
     });
     let opened = begun.opened;
     let rest = run::planned(&task, &world).filter(|planned| match planned {
@@ -81,6 +82,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         dataset: task.dataset.hash,
         next_trial: begun.next_trial,
         calls_made: begun.asks as u64,
+        spent: begun.spent,
         driving: &args.driving,
     };
     drive::drive(drive, logged.chain(rest))
@@ -93,12 +95,15 @@ struct Begun {
     closed: usize,
     answers: usize,
     asks: usize,
+    /// In 10^-12 USD.
+    spent: u64,
     unanswered: usize,
 }
 
 impl Begun {
-    fn of(log: &Log) -> Result<Self, RunError> {
-        let mut begun = Self { opened: BTreeSet::new(), next_trial: 1, closed: 0, answers: 0, asks: 0, unanswered: 0 };
+    fn of(log: &Log, program: &Program) -> Result<Self, RunError> {
+        let mut begun =
+            Self { opened: BTreeSet::new(), next_trial: 1, closed: 0, answers: 0, asks: 0, spent: 0, unanswered: 0 };
         for trial in log.trials() {
             let trial = trial?;
             let (_, recorded) = recorded_trial(&trial);
@@ -107,6 +112,7 @@ impl Begun {
             begun.closed += usize::from(trial.close.is_some());
             begun.answers += recorded.len();
             begun.asks += trial.calls.len();
+            begun.spent = begun.spent.saturating_add(spent_by(program, &trial));
             begun.unanswered += recorded.unanswered;
         }
         Ok(begun)

@@ -4,11 +4,10 @@ use aigo_ir::span::Position;
 use serde::Serialize;
 
 use super::{Whole, harmless};
-use crate::catalog;
 use crate::finding;
 
 /// The version of the object's shape.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Object<'w> {
@@ -33,7 +32,6 @@ struct Item<'w> {
     place: Place<'w>,
     related: Vec<Related<'w>>,
     fix: Option<Fix<'w>>,
-    url: String,
 }
 
 #[derive(Serialize)]
@@ -92,7 +90,6 @@ pub(crate) fn write(whole: &Whole<'_>) -> Result<String, serde_json::Error> {
             .fix
             .as_ref()
             .map(|fix| Fix { title: &fix.title, edits: [Edit { place: place(&fix.place), text: &fix.text }] }),
-        url: catalog::url(found.row.code),
     });
     let counts = whole.counts;
     let object = Object {

@@ -53,8 +53,8 @@ struct Rule {
     #[serde(skip_serializing_if = "str::is_empty")]
     name: &'static str,
     short_description: Text,
+    /// The page itself: there is no address on the web that it could be read at.
     help: Help,
-    help_uri: String,
     default_configuration: Configuration,
 }
 
@@ -216,7 +216,6 @@ fn rule(row: &Row) -> Rule {
         name: row.name,
         short_description: text(row.title),
         help: Help { text: crate::markdown::plain(page, usize::MAX), markdown: crate::markdown::alone(page) },
-        help_uri: catalog::url(row.code),
         default_configuration: Configuration { level: level(row.severity) },
     }
 }

@@ -70,34 +70,48 @@ fn run() -> impl Strategy<Value = Record> {
 
 fn got() -> impl Strategy<Value = Record> {
     let count = || option::of(any::<u64>());
-    let usage = (count(), count(), count()).prop_map(|(input, output, cached)| Usage { input, output, cached });
-    let maybe = (option::of(text()), option::of(text()), option::of(value()), any::<bool>());
+    let usage = (count(), count(), count(), count()).prop_map(|(input, output, cached, reasoning)| Usage {
+        input,
+        output,
+        cached,
+        reasoning,
+    });
+    let maybe = (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count()));
     (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
-        |(trial, ask, text, calls, stop, usage, (model, fault, context, lossy))| {
-            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, context, lossy })
+        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms)))| {
+            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, context, lossy, ms })
         },
     )
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), vec(text(), 0..3));
-    let ask = (any::<u64>(), text(), text(), vec(any::<u32>(), 0..4), text(), text(), any::<bool>());
+    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), (vec(text(), 0..3), option::of(text())));
+    let ask = (
+        any::<u64>(),
+        text(),
+        text(),
+        vec(any::<u32>(), 0..4),
+        text(),
+        text(),
+        (any::<bool>(), option::of(any::<u64>())),
+    );
     let score = (text(), option::of(any::<u32>()), text(), option::of(value()), option::of(any::<bool>()))
         .prop_map(|(scorer, turn, outcome, value, pass)| Score { scorer, turn, outcome, value, pass });
     prop_oneof![
         run(),
         got(),
-        open.prop_map(|(trial, key, epoch, graph, row, messages, tags)| Record::Open(Open {
+        open.prop_map(|(trial, key, epoch, graph, row, messages, (tags, cluster))| Record::Open(Open {
             trial,
             key,
             epoch,
             graph,
             row,
             messages,
-            tags
+            tags,
+            cluster
         })),
-        ask.prop_map(|(trial, graph, node, index, content, role, retry)| {
-            Record::Ask(Ask { trial, graph, node, index, content, role, retry })
+        ask.prop_map(|(trial, graph, node, index, content, role, (retry, most))| {
+            Record::Ask(Ask { trial, graph, node, index, content, role, retry, most })
         }),
         (any::<u64>(), text(), key(), vec(score, 0..3))
             .prop_map(|(trial, ending, leaf, scores)| Record::Close(Close { trial, ending, leaf, scores })),

@@ -18,6 +18,9 @@ impl Stepper<'_> {
         audience: Option<&Arc<str>>,
         said: &Said,
     ) -> Result<Next, String> {
+        if let Some(over) = self.turns_used_up(author, audience) {
+            return Ok(over);
+        }
         let kind = audience.map_or(MessageKind::Say, |audience| MessageKind::System { audience: audience.clone() });
         match said {
             Said::Template(template) => {
