@@ -3,11 +3,16 @@
 
 mod check;
 mod diagnostics;
+mod fixes;
+mod fmt;
 mod ir;
 mod language;
+mod lock;
 mod mutation;
 mod page;
+mod plan;
 mod readme;
+mod schema;
 mod surroundings;
 
 use std::collections::BTreeSet;

@@ -46,6 +46,8 @@ pub(crate) struct Task {
     pub(crate) name: Option<Spanned<String>>,
     /// `models`
     pub(crate) models: Vec<Model>,
+    /// Whether `models` is no map of roles: then nothing is known of who plays.
+    pub(crate) models_damaged: bool,
     /// `fields`
     pub(crate) fields: Vec<Declared>,
     /// `dataset`
@@ -75,7 +77,7 @@ pub(crate) struct Task {
     /// `tags`
     pub(crate) tags: Vec<Spanned<String>>,
     /// `epochs`
-    pub(crate) epochs: Option<u32>,
+    pub(crate) epochs: Option<Spanned<u32>>,
     /// `seed`
     pub(crate) seed: Option<u64>,
     /// `limits`

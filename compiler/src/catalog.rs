@@ -3,8 +3,8 @@
 use aigo_ir::diagnostic::Row;
 
 macro_rules! rows {
-    ($($name:ident $kind:ident $code:literal $title:literal;)*) => {
-        $(#[doc = $title] pub static $name: Row = Row::$kind($code, $title);)*
+    ($($name:ident $kind:ident $code:literal $($word:ident)? $title:literal;)*) => {
+        $(#[doc = $title] pub static $name: Row = Row::$kind($code, $title)$(.named(stringify!($word)))?;)*
 
         /// All rows.
         pub static ROWS: &[&Row] = &[$(&$name,)*];
@@ -36,6 +36,7 @@ rows! {
     MAY_BE_MISSING error "E0404" "a field that some samples lack";
     BAD_PATTERN error "E0405" "a pattern that is no regular expression";
     NOT_ASSIGNED error "E0406" "a name that is not bound on every path";
+    ALWAYS_FAILS error "E0407" "an expression that can only fail";
     // Meaning.
     NOTHING_TO_SCORE error "E0501" "a task without scorers and expectations";
     NO_SAMPLES error "E0502" "a task without samples";
@@ -54,9 +55,9 @@ rows! {
     NO_MATCH error "E0525" "a pattern that no file matches";
     BAD_CLUSTER error "E0526" "a cluster that a sample does not have";
     FILTER_FAILS error "E0527" "a filter that cannot be computed for a row";
-    ABSENT_FIELD warning "W0521" "a declared field that no sample has";
-    ABSENT_TAG warning "W0522" "a tag that no sample has";
-    NOTHING_LEFT warning "W0520" "a source of which no row is left";
+    ABSENT_FIELD warning "W0521" absent_field "a declared field that no sample has";
+    ABSENT_TAG warning "W0522" absent_tag "a tag that no sample has";
+    NOTHING_LEFT warning "W0520" nothing_left "a source of which no row is left";
     // Roles and limits.
     RULE_NEVER_ANSWERS error "E0540" "a rule that can never answer";
     UNKNOWN_PROVIDER error "E0541" "a provider that aigo does not know";
@@ -74,6 +75,50 @@ rows! {
     WHEN_READS_ANSWERS error "E0566" "applicability that depends on what the assistant says";
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
+    SCORE_OFF_SCALE error "E0569" "a score that is not on its scale";
+    // The lock.
+    BAD_LOCK error "E0650" "a lock that cannot be read";
+    MOVED error "E0651" "something moved since the task was locked";
+    LACKS_LOCK error "E0652" "a task that is not locked";
+    // Lints: what can be run, and probably says less than its author thinks.
+    LAST_TURN_ONLY warning "W0601" last_turn_only "only the last turn is scored";
+    SEVERAL_DIMENSIONS warning "W0602" several_dimensions "one judge for several dimensions";
+    SELF_JUDGING warning "W0603" self_judging "the judge is the model under test";
+    RELATED_JUDGE warning "W0604" related_judge "the judge is of the family of the model under test";
+    SMALLER_JUDGE warning "W0605" smaller_judge "the judge is smaller than the model under test";
+    ALL_SIMULATED warning "W0606" all_simulated "every sample is simulated";
+    FLOATING_MODEL warning "W0607" floating_model "a judge or a simulated user that is not pinned";
+    SHORT_CONVERSATIONS warning "W0608" short_conversations "conversations too short to forget anything";
+    ENDLESS_USER warning "W0609" endless_user "a simulated user that has no way to stop";
+    HISTORY_NOT_SENT warning "W0610" history_not_sent "an application that is not sent the history";
+    EQUAL_REPEATS warning "W0611" equal_repeats "repeats that cannot differ";
+    ZERO_TOLERANCE warning "W0612" zero_tolerance "a gate that one wrong verdict turns red";
+    COARSE_SAMPLE warning "W0613" coarse_sample "a gate finer than its sample can resolve";
+    UNREAD_SCORER warning "W0614" unread_scorer "a scorer that no gate reads";
+    UNUSED_FIELD warning "W0615" unused_field "a field that nothing reads";
+    UNUSED_ROLE warning "W0616" unused_role "a role that nobody asks";
+    UNUSED_NAME warning "W0617" unused_name "a name that is bound and never read";
+    UNUSED_DEFINITION warning "W0618" unused_definition "a definition or an import that nothing uses";
+    DEAD_STOP warning "W0619" dead_stop "a stop that can never fire";
+    MIN_TURNS_OUT_OF_REACH warning "W0620" min_turns_out_of_reach "a least number of turns that is never reached";
+    UNANCHORED_SCALE warning "W0621" unanchored_scale "a scale without anchors";
+    VAGUE_RUBRIC warning "W0622" vague_rubric "a rubric that names no criterion";
+    UNPROBED_PERSONA warning "W0623" unprobed_persona "a persona that no scorer probes";
+    EPOCHS_WITHOUT_SETUP warning "W0624" epochs_without_setup "epochs over a sticky session without `setup`";
+    KEY_IN_TEXT warning "W0625" key_in_text "a text that looks like a key";
+    NOBODY_IS_TESTED warning "W0626" nobody_is_tested "samples in which nobody is asked";
+    NEAR_PERSONA warning "W0627" near_persona "a value that is nearly the name of a persona";
+    UNUSED_SOLVERS warning "W0628" unused_solvers "steps that no sample runs";
+    EMPTY_TEXT warning "W0629" empty_text "an empty text";
+    // Allowances; they have no names, because nothing allows them.
+    BAD_ALLOWANCE warning "W0630" "an allowance that cannot be read";
+    UNUSED_ALLOWANCE warning "W0631" "an allowance of what is not there";
+    NO_REASON warning "W0632" "an allowance without a reason";
+    // What a run can come to.
+    OVER_CALLS warning "W0640" over_calls "a limit of calls that the run can pass";
+    // The lock.
+    STALE_LOCK warning "W0650" stale_lock "a lock that is stale";
+    NOT_LOCKED warning "W0651" not_locked "gates on models that no lock pins";
     // Around the task.
     KEY_NOT_SET note "N0101" "an API key that a run will need is not set";
 }

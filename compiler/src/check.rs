@@ -5,9 +5,12 @@ mod models;
 mod paths;
 mod rename;
 mod scorers;
+mod states;
 mod steps;
 mod tools;
 mod uses;
+
+pub(crate) use scorers::{judges_of, roles_of};
 
 use std::sync::Arc;
 
@@ -47,11 +50,11 @@ pub(crate) fn check(
         fields_known,
         scope,
         names: Names::default(),
-        bound: Vec::new(),
+        bound: paths::Bound::default(),
         prefix: String::new(),
         language: task.language.as_ref(),
         paths: paths::Paths::default(),
-        tools: &task.tools,
+        task: Some(task),
         lost: &task.lost,
     };
     checker.begin(&all, state.as_ref());
@@ -73,7 +76,7 @@ pub(crate) fn check(
     }
     checker.group = profile.joined();
     checker.names.clone_from(&whole);
-    checker.bound.clear();
+    checker.bound = paths::Bound::default();
     checker.foresee([]);
     let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
     checker.names.clone_from(&whole);
@@ -86,7 +89,7 @@ pub(crate) fn check(
     Task {
         name: task.name.as_ref().map_or("", |name| name.value.as_str()).into(),
         seed: task.seed.unwrap_or(0),
-        epochs: task.epochs.unwrap_or(1),
+        epochs: task.epochs.as_ref().map_or(1, |epochs| epochs.value),
         limits: task.limits.values.clone(),
         state,
         tools,
@@ -138,16 +141,15 @@ pub(crate) struct Checker<'c> {
     /// What can be used by name.
     scope: &'c Scope,
     names: Names,
-    /// What steps have bound so far, with the place of the first time.
-    bound: Vec<Spanned<Arc<str>>>,
+    bound: paths::Bound,
     /// What the slots of a definition begin with; empty in a task itself.
     prefix: String,
     /// The task's `language`.
     language: Option<&'c Leaf>,
     /// On which paths names are bound.
     paths: paths::Paths,
-    /// The tools that the task declares.
-    tools: &'c [ast::Tool],
+    /// The task, for its tools and its state; none of a definition that others import, which may be of any task.
+    task: Option<&'c ast::Task>,
     /// Names that steps bind which cannot be read.
     lost: &'c [String],
 }
@@ -163,12 +165,13 @@ impl<'c> Checker<'c> {
         scope: &'c Scope,
         prefix: String,
         params: &[Parameter],
+        task: Option<&'c ast::Task>,
     ) -> Self {
         let mut names = Names::always();
         for param in params {
             names.insert(param.name.value.as_str(), param.ty.clone());
         }
-        let (group, all, bound) = (&NO_FIELDS, &NO_FIELDS, Vec::new());
+        let (group, all, bound) = (&NO_FIELDS, &NO_FIELDS, paths::Bound::default());
         Self {
             sources,
             found,
@@ -181,7 +184,7 @@ impl<'c> Checker<'c> {
             prefix,
             language: None,
             paths: paths::Paths::default(),
-            tools: &[],
+            task,
             lost: &[],
         }
     }
@@ -189,7 +192,7 @@ impl<'c> Checker<'c> {
     /// The names at the beginning of a graph.
     fn begin(&mut self, fields: &[Field], state: Option<&Value>) {
         self.names = Names::always();
-        self.bound.clear();
+        self.bound = paths::Bound::default();
         self.names.extend_new(fields.iter().map(|field| (field.name.clone(), field.ty.clone())));
         if let Some(state) = state {
             self.names.insert("state", Type::of(state));
@@ -231,6 +234,7 @@ impl<'c> Checker<'c> {
                 Mistake::Syntax => unreadable,
                 Mistake::Unknown => &catalog::UNKNOWN_NAME,
                 Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
+                Mistake::Fails => &catalog::ALWAYS_FAILS,
                 Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
             };
             let lacking = error.name.as_ref().filter(|_| error.mistake == Mistake::MayBeMissing);
@@ -286,9 +290,9 @@ impl<'c> Checker<'c> {
     fn bind(&mut self, name: &Spanned<String>, ty: Type) -> Arc<str> {
         let text: Arc<str> = name.value.as_str().into();
         let slot: Arc<str> = format!("{}{text}", self.prefix).into();
-        let first = self.bound.iter().find(|bound| bound.value == text).map(|bound| bound.span);
-        let taken = self.names.get(&text).is_some() || self.all.fields().iter().any(|field| field.name == text);
-        if first.is_none() && taken {
+        let first = self.bound.first(&text);
+        let is_taken = || self.names.get(&text).is_some() || self.all.has(&text);
+        if first.is_none() && is_taken() {
             let kind = if Names::always().get(&text).is_some() || &*text == "state" {
                 "is always in scope"
             } else if self.prefix.is_empty() {
@@ -301,7 +305,8 @@ impl<'c> Checker<'c> {
             return slot;
         }
         let unsure = self.paths.unsure(&text);
-        if let (Some(first), Some(known)) = (first, unsure.as_ref().or_else(|| self.names.get(&text)))
+        if let Some(first) = first
+            && let Some(known) = unsure.as_ref().or_else(|| self.names.get(&text))
             && !ty.fits(known)
         {
             let message = format!("`{text}` is bound to {ty} here, and to {known} before");
@@ -310,10 +315,13 @@ impl<'c> Checker<'c> {
             self.found.push(diagnostic.help(help));
         } else if first.is_none() || unsure.is_some() {
             self.sure(&text);
-            if first.is_none() {
-                self.names.insert(text.clone(), ty);
+            match (first, unsure) {
+                (None, Some(_)) => self.names.insert(text.clone(), ty),
+                // It is not taken, so it is not there yet.
+                (None, None) => self.names.extend_new([(text.clone(), ty)]),
+                (Some(_), _) => {}
             }
-            self.bound.push(Spanned::new(text, name.span));
+            self.bound.push(text, name.span);
         }
         slot
     }

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
+use aigo_ir::span::Origin;
 use aigo_ir::value::Map;
 
 use crate::sources::Sources;
@@ -64,6 +65,11 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// Where the task says where its samples come from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.sources.first().map_or_else(Origin::default, |source| Origin::at(source.span))
+    }
+
     /// The samples in the order of their sources; every call reads the files anew. A row that cannot be read is an error and
     /// the next one follows.
     pub fn rows<'d>(&'d self, world: &'d dyn Sources) -> impl Iterator<Item = Result<Row, String>> + 'd {
@@ -112,7 +118,7 @@ mod tests {
         let task = Task { dataset, ..Task::default() };
         let (mut sources, mut found) = (SourceMap::default(), Diagnostics::default());
         let prepared = prepare(&task, &NoSources, &mut sources, &mut found);
-        let profile = profile(prepared, &NoSources, &mut sources, &mut found);
+        let profile = profile(prepared, true, &NoSources, &mut sources, &mut found);
         (profile, found.finish().iter().map(|found| found.concise(&sources)).collect())
     }
 
@@ -130,7 +136,7 @@ mod tests {
         assert_eq!(types(Some(profile.joined())), ["plan: string?", "seats: string?"]);
         let lacking = profile.joined().lacking("seats").map(|lacking| lacking.text);
         assert_eq!(lacking.as_deref(), Some("3 of 4 samples lack it: first sample 1"));
-        let dataset = profile.dataset(Vec::new(), &NoSources);
+        let dataset = profile.dataset(Vec::new(), &NoSources).unwrap();
         let rows: Vec<Row> = dataset.rows(&NoSources).filter_map(Result::ok).collect();
         let shown: Vec<_> = rows.iter().map(|row| (&*row.key, &*row.graph, &*row.cluster, row.tags.len())).collect();
         let expected = [

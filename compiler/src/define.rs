@@ -98,16 +98,19 @@ impl Scope {
     }
 }
 
-/// Checks the definitions of a file, whose path names their slots. `scope` is what its imports bring.
+/// Checks the definitions of a file, whose path names their slots. `scope` is what its imports bring, `task` the task that they
+/// stand in; of those that stand in a file of their own the tools and the state are not known.
 pub(crate) fn check(
     define: &Define,
     path: &str,
     scope: &Scope,
     damaged: bool,
+    task: Option<&ast::Task>,
     sources: &SourceMap,
     found: &mut Diagnostics,
 ) -> Scope {
-    let mut work = Work { path, sources, found, all: scope.clone(), own: Scope { damaged, ..Scope::default() } };
+    let own = Scope { damaged, ..Scope::default() };
+    let mut work = Work { path, task, sources, found, all: scope.clone(), own };
     work.all.damaged |= damaged;
     for persona in &define.personas {
         work.persona(persona);
@@ -255,6 +258,7 @@ fn way_back(
 
 struct Work<'w> {
     path: &'w str,
+    task: Option<&'w ast::Task>,
     sources: &'w SourceMap,
     found: &'w mut Diagnostics,
     /// What can be used so far.
@@ -270,7 +274,7 @@ impl Work<'_> {
     }
 
     fn persona(&mut self, persona: &ast::Persona) {
-        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, String::new(), &[]);
+        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, String::new(), &[], self.task);
         checker.template(&persona.text);
         let persona = Arc::new(persona.clone());
         self.all.personas.insert(persona.name.value.clone(), Arc::clone(&persona));
@@ -280,7 +284,7 @@ impl Work<'_> {
     fn solvers(&mut self, definition: &Definition<Vec<ast::Step>>) {
         let prefix = self.prefix(&definition.name.value);
         let params = parameters(&definition.params, &prefix);
-        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params);
+        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params, self.task);
         checker.foresee(&definition.body);
         let steps = checker.steps(&definition.body).into();
         let mut walk = resolve::Walk::new(&self.all);
@@ -306,7 +310,7 @@ impl Work<'_> {
         };
         let prefix = self.prefix(&definition.name.value);
         let params = parameters(&definition.params, &prefix);
-        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params);
+        let mut checker = Checker::of_definition(self.sources, self.found, &self.all, prefix, &params, self.task);
         let Some(scorer) = checker.scorer(&written) else {
             self.own.damaged = true;
             return;

@@ -11,16 +11,16 @@ pub fn folder(pattern: &str) -> &str {
     pattern.get(..wild).and_then(|before| before.rfind('/')).and_then(|slash| pattern.get(..slash)).unwrap_or("")
 }
 
-/// Whether a path matches: `*` is any text and `?` any character within one part, `[a-z]` one character of a set, `[!a-z]` one
-/// that is not of it, and `**` as a part is any number of folders. A part that begins with a dot is matched only by one that
-/// does so too.
+/// Whether a path matches. `**` as a part is any number of folders; the other parts are each a [`Name`].
 pub fn matches(pattern: &str, path: &str) -> bool {
-    let parts = |text: &str| text.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect();
-    let (pattern, path): (Vec<String>, Vec<String>) = (parts(pattern), parts(path));
+    let parts = |text: &'_ str| -> Vec<String> {
+        text.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
+    };
+    let path = parts(path);
     // Which parts of the path a beginning of the pattern can end at: no pattern takes exponential time.
     let mut ends = vec![true];
     ends.resize(path.len() + 1, false);
-    for part in &pattern {
+    for part in parts(pattern) {
         let mut next = vec![false; path.len() + 1];
         if part == "**" {
             let mut open = false;
@@ -33,9 +33,10 @@ pub fn matches(pattern: &str, path: &str) -> bool {
                 }
             }
         } else {
+            let part = Name::parse(&part);
             for (at, name) in path.iter().enumerate() {
                 if ends.get(at) == Some(&true)
-                    && part_matches(part, name)
+                    && part.takes(name)
                     && let Some(slot) = next.get_mut(at + 1)
                 {
                     *slot = true;
@@ -47,67 +48,104 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     ends.last() == Some(&true)
 }
 
-fn part_matches(pattern: &str, name: &str) -> bool {
-    if name.starts_with('.') && !pattern.starts_with('.') {
-        return false;
+/// The pattern of one name, a part of a path: `*` is any text, `?` any character, `[a-z]` one character of a set, `[!a-z]` and
+/// `[^a-z]` one that is not of it. A `]` that stands first in a set is of it, and a `[` that nothing closes is itself. A name that
+/// begins with a dot is taken only by a pattern that does so too.
+#[derive(Debug)]
+pub struct Name {
+    tokens: Vec<Token>,
+    is_hidden: bool,
+}
+
+#[derive(Debug)]
+enum Token {
+    Star,
+    Any,
+    Char(char),
+    Set { negated: bool, ranges: Vec<(char, char)> },
+}
+
+impl Token {
+    fn takes(&self, c: char) -> bool {
+        match self {
+            Self::Star => false,
+            Self::Any => true,
+            Self::Char(own) => *own == c,
+            Self::Set { negated, ranges } => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated,
+        }
     }
-    let name: Vec<char> = name.chars().collect();
-    let mut ends = vec![false; name.len() + 1];
-    if let Some(first) = ends.first_mut() {
-        *first = true;
+}
+
+impl Name {
+    /// Reads a pattern. Every text is one.
+    pub fn parse(part: &str) -> Self {
+        let chars: Vec<char> = part.chars().collect();
+        let mut tokens = Vec::new();
+        let mut rest = chars.as_slice();
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            tokens.push(match first {
+                '*' => Token::Star,
+                '?' => Token::Any,
+                '[' => match set(after) {
+                    Some((token, behind)) => {
+                        rest = behind;
+                        token
+                    }
+                    None => Token::Char('['),
+                },
+                c => Token::Char(*c),
+            });
+        }
+        Self { tokens, is_hidden: part.starts_with('.') }
     }
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        let mut next = vec![false; name.len() + 1];
-        let set = if c == '[' { set(rest) } else { None };
-        for (at, end) in ends.iter().enumerate().filter(|(_, end)| **end) {
-            if c == '*' {
-                next.iter_mut().skip(at).for_each(|slot| *slot = *end);
-                continue;
-            }
-            let Some(&seen) = name.get(at) else { continue };
-            let fits = match (&set, c) {
-                (Some(set), _) => set.ranges.iter().any(|(from, to)| (*from..=*to).contains(&seen)) != set.negated,
-                (None, '?') => true,
-                (None, c) => c == seen,
-            };
-            if fits && let Some(slot) = next.get_mut(at + 1) {
-                *slot = true;
+
+    /// Whether it takes a whole name. A star takes as little as it can and is widened when what follows does not fit; only the
+    /// last one has to be, so this takes at most length times length.
+    pub fn takes(&self, name: &str) -> bool {
+        if name.starts_with('.') && !self.is_hidden {
+            return false;
+        }
+        let chars: Vec<char> = name.chars().collect();
+        let (mut at, mut token, mut star) = (0, 0, None);
+        while let Some(c) = chars.get(at) {
+            match (self.tokens.get(token), star) {
+                (Some(Token::Star), _) => {
+                    star = Some((token, at));
+                    token += 1;
+                }
+                (Some(one), _) if one.takes(*c) => {
+                    at += 1;
+                    token += 1;
+                }
+                (_, Some((widened, from))) => {
+                    star = Some((widened, from + 1));
+                    (token, at) = (widened + 1, from + 1);
+                }
+                (_, None) => return false,
             }
         }
-        let used = set.map_or(c.len_utf8(), |set| set.length);
-        rest = rest.get(used..).unwrap_or_default();
-        ends = next;
+        self.tokens.get(token..).unwrap_or_default().iter().all(|left| matches!(left, Token::Star))
     }
-    ends.last() == Some(&true)
 }
 
-/// A set of characters, as `[!a-z]`.
-struct Set {
-    negated: bool,
-    ranges: Vec<(char, char)>,
-    /// Its length in bytes.
-    length: usize,
-}
-
-/// The set of characters at the beginning of a text.
-fn set(text: &str) -> Option<Set> {
-    let close = text.char_indices().skip(2).find(|(_, c)| *c == ']')?.0;
-    let inner = text.get(1..close)?;
-    let (negated, inner) = inner.strip_prefix('!').map_or((false, inner), |inner| (true, inner));
-    let chars: Vec<char> = inner.chars().collect();
+/// The set behind a `[`, and what comes after it; none where it is not closed.
+fn set(chars: &[char]) -> Option<(Token, &[char])> {
+    let negated = matches!(chars.first(), Some('!' | '^'));
+    let chars = chars.get(usize::from(negated)..)?;
+    let end = 1 + chars.iter().skip(1).position(|c| *c == ']')?;
     let mut ranges = Vec::new();
-    let mut at = 0;
-    while let Some(&from) = chars.get(at) {
-        if let (Some('-'), Some(&to)) = (chars.get(at + 1), chars.get(at + 2)) {
-            ranges.push((from, to));
-            at += 3;
+    let mut members = chars.get(..end)?;
+    while let Some((first, after)) = members.split_first() {
+        members = after;
+        if let ['-', last, behind @ ..] = after {
+            ranges.push((*first, *last));
+            members = behind;
         } else {
-            ranges.push((from, from));
-            at += 1;
+            ranges.push((*first, *first));
         }
     }
-    Some(Set { negated, ranges, length: close + 1 })
+    Some((Token::Set { negated, ranges }, chars.get(end + 1..)?))
 }
 
 #[cfg(test)]
@@ -125,12 +163,26 @@ mod tests {
             ("**/*.json", "x/.git/a.json", false),
             ("part-[0-9]?.csv", "part-7x.csv", true),
             ("part-[!0-9].csv", "part-7.csv", false),
+            ("part-[^0-9].csv", "part-x.csv", true),
+            ("part-[^0-9].csv", "part-7.csv", false),
+            ("data/[]x]", "data/]", true),
+            ("data/[!]x]", "data/]", false),
+            ("data/[!]x]", "data/y", true),
+            ("data/[a-]", "data/-", true),
+            ("data/[x", "data/[x", true),
+            ("data/[]", "data/[]", true),
             ("a*b*c", "a-b-b-d", false),
+            ("a*b*c", "aXbYbc", true),
+            ("?", "値", true),
+            ("?", "", false),
+            ("*.yaml", ".yaml", false),
+            (".*", ".hidden", true),
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }
         assert_eq!((folder("data/x/*.json"), folder("*.json"), folder("a/b?c/d")), ("data/x", "", "a"));
         let hostile = "*a".repeat(200);
         assert!(!matches(&hostile, &"a".repeat(199)));
+        assert!(!matches(&("a*".repeat(200) + "b"), &"a".repeat(10_000)));
     }
 }

@@ -1,8 +1,8 @@
 //! The compiler: a task's text to a [`Program`], and every mistake in it at its place.
 //!
 //! ```text
-//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify
-//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)
+//! text -> aigo_source::parse -> parse -> resolve -> dataset::profile -> check -> answers -> lower -> verify -> lint, lock
+//!         (YAML tree)           (ast)    (names)    (rows, types)       (typed)  (who asks)  (Program)          (warnings)
 //! ```
 //! Each stage is one function from one type to the next. Errors accumulate beside a partial value; there is a program only
 //! where there is no error. The one door to the world is [`Sources`].
@@ -13,20 +13,28 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+pub mod expand;
 pub mod families;
 pub mod glob;
 mod keys;
+mod known;
 mod library;
+mod lint;
+pub mod lock;
 mod lower;
 mod parse;
+mod plan;
 mod resolve;
+pub mod schema;
 pub mod shape;
 mod sources;
 mod suites;
 mod typed;
 
 pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
+pub use known::Known;
 pub use library::Session;
+pub use plan::bounds;
 pub use sources::{NoSources, Sources};
 
 use std::collections::BTreeSet;
@@ -34,12 +42,14 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::{Diagnostic, Diagnostics, Severity};
 use aigo_ir::program::{Call, Program};
-use aigo_ir::span::{Origin, SourceMap};
-use aigo_ir::verify::{self, Reads};
+use aigo_ir::span::{FileId, Origin, SourceMap, Span, Spanned};
+use aigo_ir::verify::{self, Reads, Violation};
 use aigo_source::Tree;
 
 use crate::define::Scope;
 use crate::library::Loader;
+use crate::lint::allow::Allowances;
+use crate::lock::Beside;
 
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
@@ -48,7 +58,7 @@ pub const SCENARIO: &str = "scenario/";
 
 /// What became of a task.
 pub struct Compiled {
-    /// The program and its samples; none where there is an error.
+    /// The program and its samples; none where there is an error, or where nobody wants to run it.
     pub program: Option<(Program, Dataset)>,
     /// The named parts of the samples.
     pub suites: Vec<Suite>,
@@ -80,28 +90,76 @@ pub fn compile(name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
 
 /// Compiles one of several tasks: what they import is read once per session.
 pub fn compile_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
+    compiled(session, Wanted::Program, name, bytes, world)
+}
+
+/// Finds what [`compile_in`] finds, and gives no program where nothing needs it: no row is hashed.
+pub fn check_in(session: &Session, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
+    compiled(session, Wanted::Findings, name, bytes, world)
+}
+
+/// What a task is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Findings,
+    Program,
+}
+
+fn compiled(session: &Session, wanted: Wanted, name: &str, bytes: &[u8], world: &dyn Sources) -> Compiled {
     let mut sources = SourceMap::default();
     let mut found = Diagnostics::default();
     let mut suites = Vec::new();
     let loader = Loader { session, world };
     let mut is_library = false;
-    let program = match read(name, bytes, &mut sources, &mut found) {
-        Some(tree) if is_of_definitions(&tree) => {
+    let tree = read(name, bytes, &mut sources, &mut found);
+    let program = tree.as_ref().and_then(|tree| {
+        if is_of_definitions(tree) {
             is_library = true;
-            library(&loader, &tree, &mut sources, &mut found);
-            None
+            library(&loader, tree, &mut sources, &mut found);
+            return None;
         }
-        Some(tree) => stages(&loader, &tree, &mut sources, &mut suites, &mut found),
-        None => None,
-    };
-    is_library &= !found.has_errors();
-    let program = program.filter(|_| !found.has_errors());
+        let root = tree.root();
+        let place = (name, root.get("name").unwrap_or(root).site());
+        // What is wrong with the lock keeps no stage from looking at the task.
+        let mut of_lock = Diagnostics::default();
+        let beside = Beside::find(place, session.locking, world, &mut sources, &mut of_lock);
+        // What is locked is a program and its samples.
+        let wanted = if beside.is_locked() { Wanted::Program } else { wanted };
+        let program = stages(&loader, wanted, &beside, tree, &mut sources, &mut suites, &mut found);
+        beside.require(&mut of_lock);
+        found.extend(of_lock.finish());
+        program
+    });
+    let is_sound = !found.has_errors();
+    is_library &= is_sound;
+    let program = program.filter(|_| is_sound);
     let omitted = found.omitted();
     let mut diagnostics = found.finish();
+    if let Some(tree) = &tree {
+        Allowances::of(tree).apply(&mut diagnostics, is_sound);
+    }
     // Imported files have numbers in the order in which threads came to them; people read in the order of the imports.
     diagnostics.sort_by_key(|one| one.span.map(|span| (sources.rank(span.file), span)));
     without_echoes(&mut diagnostics);
     Compiled { program, suites, diagnostics, omitted, sources, is_library }
+}
+
+/// The names of a task or of a file of definitions, also of one with mistakes; none where it is no text.
+pub fn known(name: &str, bytes: &[u8], world: &dyn Sources) -> Option<Known> {
+    let (mut sources, mut found) = (SourceMap::default(), Diagnostics::default());
+    let tree = read(name, bytes, &mut sources, &mut found)?;
+    let loader = Loader { session: &Session::default(), world };
+    let is_library = is_of_definitions(&tree);
+    let task = if is_library {
+        let read = parse::parse_definitions(&tree, &mut found);
+        ast::Task { imports: read.imports, define: read.define, ..ast::Task::default() }
+    } else {
+        parse::parse(&tree, &mut found)
+    };
+    let (scope, _) = definitions(&loader, &task, &mut sources, &mut found);
+    let prepared = (!is_library).then(|| dataset::prepare(&task, world, &mut sources, &mut found));
+    let profile = prepared.map(|prepared| dataset::profile(prepared, false, world, &mut sources, &mut found));
+    Some(Known::of(&task, &scope, profile.as_ref()))
 }
 
 /// A warning of how YAML reads a value says nothing new where the value is an error. What it would help with is kept.
@@ -128,15 +186,16 @@ fn without_echoes(diagnostics: &mut Vec<Diagnostic>) {
 /// Stage 0: bytes to a tree.
 fn read(name: &str, bytes: &[u8], sources: &mut SourceMap, found: &mut Diagnostics) -> Option<Tree> {
     // The file's text as far as it is text, so that a finding about its bytes has lines to point to.
-    let file = sources.add(name, String::from_utf8_lossy(bytes).into_owned());
-    let text = match aigo_source::decode(bytes, file) {
-        Ok(text) => text,
-        Err(diagnostic) => {
-            found.push(*diagnostic);
-            return None;
-        }
+    let text: Arc<str> = match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => String::from_utf8_lossy(bytes).into(),
     };
-    let parsed = aigo_source::parse(text, file);
+    let file = sources.add(name, text.clone());
+    if let Err(diagnostic) = aigo_source::decode(bytes, file) {
+        found.push(*diagnostic);
+        return None;
+    }
+    let parsed = aigo_source::parse_shared(&text, file);
     found.extend(parsed.diagnostics);
     Some(parsed.tree)
 }
@@ -155,11 +214,17 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
         import.tell(sources, found);
     }
     let scope = Scope::of(imports.iter().map(|import| &import.own));
-    define::check(&read.define, "", &scope, read.damaged, sources, found);
+    define::check(&read.define, "", &scope, read.damaged, None, sources, found);
+    if !found.has_errors() {
+        lint::definitions(&read.define, sources, found);
+        lint::text(tree, found);
+    }
 }
 
 fn stages(
     loader: &Loader<'_>,
+    wanted: Wanted,
+    beside: &Beside<'_>,
     tree: &Tree,
     sources: &mut SourceMap,
     suites: &mut Vec<Suite>,
@@ -167,12 +232,15 @@ fn stages(
 ) -> Option<(Program, Dataset)> {
     let world = loader.world;
     let task = parse::parse(tree, found);
-    let scope = definitions(loader, &task, sources, found);
+    let (scope, imports) = definitions(loader, &task, sources, found);
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
+    beside.advise(&resolved, found);
+    // How many calls a run can make is known of a program and its samples.
+    let wanted = if resolved.task.limits.values.calls.is_some() { Wanted::Program } else { wanted };
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
-    let profile = dataset::profile(prepared, world, sources, found);
+    let profile = dataset::profile(prepared, wanted == Wanted::Program, world, sources, found);
     let fields_known = found.len() == before && !resolved.task.dataset_damaged && !resolved.task.damaged;
     if profile.count == 0 && !found.has_errors() {
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
@@ -193,18 +261,33 @@ fn stages(
         answers::check(&solve.steps, solve.origin, found);
     }
     let tools = !typed.tools.is_empty();
+    let solves = lint::Solves::of(&typed.solves);
     let (mut program, never) = lower::lower(typed);
     program.solves.extend(lower::of_transcripts(profile.transcripts(), tools));
-    for span in never {
-        let help = "what stands before it always ends the conversation or the loop";
-        found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
-    }
+    never_run(never, found);
     let reads = Reads::of(&program);
-    sound(&program, &reads, found, resolved.task.span);
+    unsound(violations(wanted, &program, &reads), found, resolved.task.span);
     if found.has_errors() {
         return None;
     }
     let (read, by_others) = (reads.all(), read_by_others(&program));
+    let all_read = lint::read(&program, &reads).chain(&by_others).collect();
+    let linted = lint::Linted {
+        resolved: &resolved,
+        scope: &scope,
+        profile: &profile,
+        solves: &solves,
+        program: &program,
+        read: &all_read,
+        imports: &imports,
+        sources,
+    };
+    lint::check(&linted, found);
+    lint::definitions(&resolved.task.define, sources, found);
+    lint::text(tree, found);
+    if wanted == Wanted::Findings {
+        return None;
+    }
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
     program.fields.retain(|field| is_read(&field.name));
     for (at, graph) in program.solves.iter_mut().enumerate() {
@@ -214,7 +297,9 @@ fn stages(
     let by_solve = reads.graph(0);
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
-    let dataset = profile.dataset(solve_reads, world);
+    let dataset = profile.dataset(solve_reads, world)?;
+    plan::check(&program, &dataset, world, found);
+    beside.hold(&program, &dataset, found);
     Some((program, dataset))
 }
 
@@ -237,23 +322,45 @@ fn absent(task: &ast::Task, profile: &dataset::Profile, found: &mut Diagnostics)
 }
 
 /// What the task may use by name: what it imports, and what it defines itself.
-fn definitions(loader: &Loader<'_>, task: &ast::Task, sources: &mut SourceMap, found: &mut Diagnostics) -> Scope {
+fn definitions(
+    loader: &Loader<'_>,
+    task: &ast::Task,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) -> (Scope, Vec<Spanned<FileId>>) {
     let imports = loader.imports("", &task.imports, found);
     for import in &imports {
         import.tell(sources, found);
     }
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
-    let own = define::check(&task.define, "", &scope, damaged, sources, found);
+    let own = define::check(&task.define, "", &scope, damaged, Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
-    scope
+    let files = task.imports.iter().zip(&imports).map(|(import, file)| Spanned::new(file.file, import.span));
+    (scope, files.collect())
 }
 
-/// What the verifier finds in a program that was lowered from a task without mistakes.
-fn sound(program: &Program, reads: &Reads, found: &mut Diagnostics, whole: aigo_ir::span::Span) {
-    // Its texts have been typed already. That the lowering keeps their types is looked at in builds for tests.
-    let violations = if cfg!(debug_assertions) { verify::verify(program) } else { verify::sound(program, reads) };
+/// What the verifier says of a program that was lowered from a task without mistakes. Its texts have been typed already; that
+/// the lowering keeps their types is looked at in builds for tests, and that it makes sound graphs, where they are to run.
+fn violations(wanted: Wanted, program: &Program, reads: &Reads) -> Vec<Violation> {
+    match wanted {
+        _ if cfg!(debug_assertions) => verify::verify(program),
+        Wanted::Program => verify::sound(program, reads),
+        Wanted::Findings => verify::unassigned(program, reads),
+    }
+}
+
+/// Steps that lowering came upon and nothing leads to.
+fn never_run(never: Vec<Span>, found: &mut Diagnostics) {
+    for span in never {
+        let help = "what stands before it always ends the conversation or the loop";
+        found.push(catalog::NEVER_RUNS.at(span, "this step can never run").help(help));
+    }
+}
+
+/// What the verifier finds in what was lowered from a task without mistakes.
+fn unsound(violations: impl IntoIterator<Item = Violation>, found: &mut Diagnostics, whole: Span) {
     for violation in violations {
         let Origin(span) = violation.origin;
         let diagnostic = if violation.invariant == "assigned_before_read" {

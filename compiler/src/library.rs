@@ -13,8 +13,10 @@ use aigo_source::MAX_FILE_BYTES;
 use crate::ast::Define;
 use crate::catalog;
 use crate::define::{self, Scope};
-use crate::parse;
+use crate::lint::allow::Allowances;
+use crate::lock::Locking;
 use crate::sources::Sources;
+use crate::{lint, parse};
 
 /// The most files that one file may import, those that its imports import included.
 const MOST_FILES: usize = 1_000;
@@ -24,9 +26,18 @@ const FIRST_FILE: u32 = 1 << 24;
 /// What the tasks of one process share.
 #[derive(Default)]
 pub struct Session {
+    /// What each of them says of the lock beside it.
+    pub(crate) locking: Locking,
     parsed: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Parsed>>>>>,
     checked: Mutex<BTreeMap<String, Arc<Imported>>>,
     files: Mutex<u32>,
+}
+
+impl Session {
+    /// A session whose tasks say this of their locks.
+    pub fn with_lock(locking: Locking) -> Self {
+        Self { locking, ..Self::default() }
+    }
 }
 
 /// A file of definitions, parsed.
@@ -37,11 +48,13 @@ struct Parsed {
     define: Define,
     damaged: bool,
     found: Vec<Diagnostic>,
+    allowances: Allowances,
 }
 
 /// A file of definitions, checked.
 pub(crate) struct Imported {
-    file: FileId,
+    /// Which file it is.
+    pub(crate) file: FileId,
     source: Arc<SourceFile>,
     /// What it defines.
     pub(crate) own: Scope,
@@ -131,13 +144,21 @@ impl Loader<'_> {
         let name = self.world.name(path);
         let source = Arc::new(SourceFile::new(name, String::from_utf8_lossy(bytes).into_owned()));
         let mut found = Diagnostics::default();
-        let mut parsed =
-            Parsed { file, source, imports: Vec::new(), define: Define::default(), damaged: true, found: Vec::new() };
+        let mut parsed = Parsed {
+            file,
+            source,
+            imports: Vec::new(),
+            define: Define::default(),
+            damaged: true,
+            found: Vec::new(),
+            allowances: Allowances::default(),
+        };
         match aigo_source::decode(bytes, file) {
             Err(diagnostic) => found.push(*diagnostic),
             Ok(text) => {
                 let tree = aigo_source::parse(text, file);
                 found.extend(tree.diagnostics);
+                parsed.allowances = Allowances::of(&tree.tree);
                 let root = tree.tree.root();
                 if root.get("define").is_none()
                     && let Some(entry) = root.entries().find(|entry| ["models", "solvers"].contains(&entry.key.value))
@@ -149,6 +170,9 @@ impl Loader<'_> {
                 }
                 let read = parse::parse_definitions(&tree.tree, &mut found);
                 parsed = Parsed { imports: read.imports, define: read.define, damaged: read.damaged, ..parsed };
+                if !found.has_errors() {
+                    lint::text(&tree.tree, &mut found);
+                }
             }
         }
         Parsed { found: found.finish(), ..parsed }
@@ -170,9 +194,15 @@ impl Loader<'_> {
         sources.adopt(parsed.file, Arc::clone(&parsed.source));
         let whole = parsed.damaged || imports.iter().any(|import| import.is_damaged());
         let scope = Scope::of(imports.iter().map(|import| &import.own));
-        let own = define::check(&parsed.define, path, &scope, whole, &sources, &mut found);
+        let own = define::check(&parsed.define, path, &scope, whole, None, &sources, &mut found);
+        let is_sound = !found.has_errors();
+        if is_sound {
+            lint::definitions(&parsed.define, &sources, &mut found);
+        }
+        let mut found = found.finish();
+        parsed.allowances.clone().apply(&mut found, is_sound);
         let (file, source) = (parsed.file, Arc::clone(&parsed.source));
-        let imported = Arc::new(Imported { file, source, own, imports, found: found.finish() });
+        let imported = Arc::new(Imported { file, source, own, imports, found });
         let mut checked = self.session.checked.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(checked.entry(key).or_insert(imported))
     }

@@ -1,7 +1,7 @@
 //! Stage 4: the typed task to a [`Program`].
 
 mod flow;
-mod prompts;
+pub(crate) mod prompts;
 mod recorded;
 mod score;
 mod solve;
@@ -10,6 +10,7 @@ pub(crate) use recorded::of_transcripts;
 
 use std::sync::Arc;
 
+use aigo_ir::graph::Graph;
 use aigo_ir::program::{EXPECTATIONS, Program, Scorer};
 use aigo_ir::span::Span;
 use aigo_ir::verdict::{EvidenceRule, Scale};
@@ -18,16 +19,7 @@ use crate::typed::Task;
 
 /// Lowers a task. Steps that can never run are given back by their places.
 pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
-    let mut never = Vec::new();
-    let tools = !task.tools.is_empty();
-    let mut solves = Vec::new();
-    for solve in &task.solves {
-        let mut unreached = Vec::new();
-        let mut graph = solve::solve(&solve.name, &solve.steps, tools, &mut unreached);
-        graph.fields.clone_from(&solve.fields);
-        never.extend(unreached.into_iter().map(|origin| origin.0.unwrap_or(solve.origin)));
-        solves.push(graph);
-    }
+    let (solves, never) = solves(&task);
     let mut scorers: Vec<Scorer> = task.scorers.iter().map(score::scorer).collect();
     let checkpoints = !task.checkpoints.is_empty();
     scorers.splice(0..0, task.checkpoints);
@@ -64,6 +56,18 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
         library,
     };
     (program, never)
+}
+
+fn solves(task: &Task) -> (Vec<Graph>, Vec<Span>) {
+    let (mut graphs, mut never) = (Vec::new(), Vec::new());
+    for solve in &task.solves {
+        let mut unreached = Vec::new();
+        let mut graph = solve::solve(&solve.name, &solve.steps, !task.tools.is_empty(), &mut unreached);
+        graph.fields.clone_from(&solve.fields);
+        never.extend(unreached.into_iter().map(|origin| origin.0.unwrap_or(solve.origin)));
+        graphs.push(graph);
+    }
+    (graphs, never)
 }
 
 /// The scorer of the steps' expectations: its verdicts come from the solve graph.

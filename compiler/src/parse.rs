@@ -15,10 +15,11 @@ use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef, Tree};
 
 pub(crate) use data::is_reserved;
+pub(crate) use models::is_long_key;
 
 use crate::ast::{Define, Leaf, Samples, Scenario, ScenarioSample, Source, Task};
 use crate::catalog;
-use crate::shape::{self, Construct};
+use crate::shape::{self, Construct, Required};
 
 /// Reads a task. What cannot be read is reported and left out.
 pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
@@ -33,6 +34,7 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     task.name = reader.required(&fields, "name").and_then(|node| reader.text(node, "name"));
     let models = reader.required(&fields, "models");
     task.models = models.map(|node| reader.models(node)).unwrap_or_default();
+    task.models_damaged = models.is_some_and(|node| !matches!(node.kind(), NodeKind::Map(_)));
     task.roles = models.into_iter().flat_map(NodeRef::entries).map(|entry| entry.key.value.to_owned()).collect();
     let before = reader.found.len();
     task.fields = fields.get("fields").map(|node| reader.declared(node)).unwrap_or_default();
@@ -64,6 +66,10 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     let before = reader.found.len();
     task.solvers = fields.get("solvers").map(|node| reader.steps(node, "solvers")).unwrap_or_default();
     task.solvers_span = fields.has("solvers").then(|| fields.key_span("solvers"));
+    // Steps beside the samples are told there: that there are none at the top is no second mistake.
+    let astray = fields.get("dataset").into_iter().flat_map(|node| node.items().chain([node]));
+    let astray = astray.flat_map(NodeRef::entries).find(|entry| entry.key.value == "solvers");
+    task.solvers_span = task.solvers_span.or(astray.map(|entry| entry.key.span));
     task.steps_mistaken += reader.found.len() - before;
     let before = reader.found.len();
     task.scorers = fields.get("scorers").map(|node| reader.scorers(node)).unwrap_or_default();
@@ -71,7 +77,8 @@ pub(crate) fn parse(tree: &Tree, diagnostics: &mut Diagnostics) -> Task {
     let written = fields.get("scorers").map_or(0, |node| node.items().count());
     task.scorers_damaged = reader.found.len() > before || task.scorers.len() < written;
     task.gates = fields.get("gates").map(|node| reader.gates(node)).unwrap_or_default();
-    task.epochs = fields.get("epochs").and_then(|node| reader.count(node, "epochs", 1..=1000));
+    let epochs = fields.get("epochs");
+    task.epochs = epochs.and_then(|node| Some(Spanned::new(reader.count(node, "epochs", 1..=1000)?, node.site())));
     task.seed = fields.get("seed").and_then(|node| reader.whole(node, "seed", 0, i64::MAX)).map(i64::unsigned_abs);
     if let Some(node) = fields.get("limits") {
         task.limits = reader.limits(node);
@@ -162,6 +169,11 @@ impl<'t> Fields<'t> {
     pub(crate) fn get(&self, key: &str) -> Option<NodeRef<'t>> {
         debug_assert!(self.construct.key(key).is_some(), "{key} is not in the table of {}", self.construct.name);
         self.written(key).filter(|node| !node.is_error())
+    }
+
+    /// Whether a key that is there means nothing beside the verb.
+    pub(crate) fn is_idle(&self, key: &str, verb: &str) -> bool {
+        self.node.get(key).is_some() && self.construct.key(key).is_some_and(|key| !key.goes_with(verb))
     }
 
     /// The key as it stands in the file.
@@ -261,6 +273,11 @@ impl Reader<'_> {
 
     /// The value of a key that must be there.
     pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, key: &str) -> Option<NodeRef<'t>> {
+        debug_assert!(
+            fields.construct.key(key).is_some_and(|key| key.required != Required::No || key.name == "name"),
+            "the table of {} says that {key} may be absent",
+            fields.construct.name
+        );
         if !fields.has(key) && !fields.node.is_incomplete() {
             let doc = fields.construct.key(key).map_or("", |key| key.doc).trim_end_matches(" Required.");
             let message = format!("{} needs `{key}`", fields.construct.name);
@@ -288,7 +305,11 @@ impl Reader<'_> {
             return Some(text);
         }
         let message = format!("`{}` is not possible as {}", text.value, named(what));
-        let help = "a name begins with a letter and has letters, digits and `_`";
+        let help = if text.value.contains('/') && ["model", "role", "panel"].contains(&what) {
+            "name a role here, such as `judge`; which model plays it stands in `models`"
+        } else {
+            "a name begins with a letter and has letters, digits and `_`"
+        };
         self.report(catalog::BAD_VALUE.at(text.span, message).help(help));
         None
     }
@@ -376,6 +397,13 @@ impl Reader<'_> {
 
     fn version(&mut self, fields: &Fields<'_>) {
         let Some(node) = self.required(fields, "aigo") else { return };
+        let is_one =
+            node.value() == Value::float(1.0) || node.as_str().is_some_and(|text| ["1", "v1", "1.0"].contains(&text));
+        if is_one {
+            let found = catalog::WRONG_KIND.at(node.site(), "the version of the language is a whole number");
+            self.report(found.help("write `aigo: 1`").fix("write `1`", node.site(), "1"));
+            return;
+        }
         if let Some(version) = self.whole(node, "aigo", 0, i64::MAX)
             && version != 1
         {

@@ -224,7 +224,7 @@ struct Resolver<'r> {
 impl Resolver<'_> {
     fn role(&mut self, asked: &Asked) {
         let name = asked.role.as_str();
-        if self.task.damaged || self.task.roles.iter().any(|role| role == name) {
+        if self.task.damaged || self.task.models_damaged || self.task.roles.iter().any(|role| role == name) {
             return;
         }
         let message = format!("{} needs the role `{name}`, which `models` does not have", asked.asker);

@@ -2,7 +2,7 @@
 
 The work is what `generate.py` writes: 1,000 and 10,000 task files of about 3.4 KB with their templates, and one file of a
 megabyte. yamllint and ryl lint the YAML; check-jsonschema holds it against `task.schema.json`; aigo reads the language, its
-expressions and templates, types them, and lowers each task to a verified program. Each round runs every row once, so that
+expressions and templates, types them against the samples, and lowers the steps to look for paths on which a name is not bound. Each round runs every row once, so that
 what else the machine does falls on all of them. CPU and peak memory are what the system counted for the process.
 
 usage: check.py [--aigo PATH] [--peers PYTHON] [--rounds 5] [--no-peers]

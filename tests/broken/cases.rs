@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
 use std::path::PathBuf;
 
-use aigo_compiler::{Compiled, Sources, compile};
+use aigo_compiler::{Compiled, Session, Sources, check_in, compile};
 
 use crate::harness::root;
 
@@ -21,7 +21,11 @@ impl Case {
 
     /// What the compiler says of it.
     pub(super) fn compiled(&self) -> Compiled {
-        compile(Self::TASK, self.unmarked().as_bytes(), &Folder::default())
+        let (text, folder) = (self.unmarked(), Folder::default());
+        let compiled = compile(Self::TASK, text.as_bytes(), &folder);
+        let checked = check_in(&Session::default(), Self::TASK, text.as_bytes(), &folder);
+        assert_eq!(checked.diagnostics, compiled.diagnostics, "{}: a check finds what compiling finds", self.name);
+        compiled
     }
 
     /// What the compiler says with another text of one of its files.

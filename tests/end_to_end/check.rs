@@ -11,7 +11,7 @@ use crate::harness::{Ran, command, folder, run, run_with};
 pub(super) fn clean(name: &str, more: &str) -> String {
     format!(
         "aigo: 1\nname: {name}\n{more}models: {{assistant: {{scripted: [Five.]}}}}\ndataset: {{samples: [{{plan: Pro}}]}}\n\
-         solvers: [user: Hello, generate]\nscorers: [{{name: s, check: {{contains: Five}}}}]\n"
+         solvers: [user: \"Hello on {{{{ plan }}}}\", generate]\nscorers: [{{name: s, check: {{contains: Five}}}}]\n"
     )
 }
 
@@ -205,7 +205,8 @@ fn warnings_count_where_they_are_denied_and_notes_never_do() {
     let folder = folder("check_deny");
     write(&folder, "warned.yaml", clean("w", "").replace("Pro", "no"));
     let chat = "{model: openai_compatible/m, base_url: \"http://localhost:1/v1\", api_key: {env: SOME_KEY}}";
-    let noted = clean("n", "").replace("{scripted: [Five.]}", &format!("{chat}, judge: {chat}"));
+    let two = format!("{chat}, judge: {chat}}}  # aigo: allow(unused_role) one key for two roles");
+    let noted = clean("n", "").replace("{scripted: [Five.]}}", &two);
     write(&folder, "noted.yaml", &noted);
     let warned = check(&folder, &["warned.yaml"]);
     assert_eq!(warned.code, 0);

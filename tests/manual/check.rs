@@ -54,6 +54,17 @@ fn each_format_prints_what_the_page_shows() {
 }
 
 #[test]
+fn what_is_fixed_is_told_as_the_page_shows() {
+    let page = page();
+    let task = page.blocks.iter().find(|block| block.says("seats.yaml")).expect("the task");
+    let folder = harness::folder("manual-check-fix");
+    std::fs::write(folder.join("seats.yaml"), &task.text).expect("the task can be written");
+    let shown = page.blocks.iter().find(|block| block.says("fixed")).expect("what was fixed");
+    let ran = harness::run(&folder, &["check", "--fix", "--format", "concise"]);
+    assert_eq!((ran.code, &ran.out), (0, &shown.text), "{}", ran.err);
+}
+
+#[test]
 fn the_options_are_those_of_the_binary() {
     let help = harness::run(harness::root(), &["check", "--help"]).out;
     let options: Vec<String> = page().table("option").into_iter().map(|row| row[0].replace('`', "")).collect();

@@ -35,6 +35,8 @@ fn every_code_has_a_page_and_every_page_a_code() {
         assert_eq!(page.text.lines().next(), Some(&*title), "{}", page.name());
         let lines = page.text.lines().count();
         assert!(lines <= 60, "{}: {lines} lines; a page is short", page.name());
+        let named = row.name.is_empty() || page.text.contains(&format!("`{}`", row.name));
+        assert!(named, "{}: the page does not say that its name is `{}`", page.name(), row.name);
     }
     let index = Page::of("spec/diagnostics/README.md");
     let listed: Vec<(String, String)> =
@@ -62,7 +64,16 @@ fn every_page_of_the_compiler_shows_its_finding_and_how_it_goes() {
         }
         assert!(!fails.is_empty(), "{}: no block that fails", page.name());
         assert!(page.blocks.iter().any(|block| block.says("fixed")), "{}: no block that is fixed", page.name());
-        for block in fails {
+        for block in page.blocks.iter().filter(|block| block.says("lock")) {
+            let found = surroundings::findings_beside(&block.text, block.says("locked"), &page);
+            let is_right = if block.says("fails") {
+                !found.is_empty() && found.iter().all(|finding| finding.code == *code)
+            } else {
+                found.is_empty()
+            };
+            assert!(is_right, "{}:\n{}", block.place(&page), surroundings::shown(&found));
+        }
+        for block in fails.into_iter().filter(|block| !block.says("lock")) {
             let kind = block.words.iter().skip(1).find(|word| *word != "fails").map_or("task", String::as_str);
             let task = surroundings::task(kind, &block.text);
             let found = surroundings::findings(&task, &page);

@@ -270,7 +270,15 @@ fn the_example_compiles_to_its_program_and_runs_to_its_hashes() {
 
     // What the machine makes of it.
     let row = dataset.rows(&aigo_compiler::NoSources).next().expect("a row").expect("a good one");
-    let sample = Sample { key: row.key, epoch: 1, graph: row.graph, row: row.fields, conversation: Arc::default() };
+    let sample = Sample {
+        key: row.key,
+        epoch: 1,
+        graph: row.graph,
+        row: row.fields,
+        conversation: Arc::default(),
+        tags: Arc::default(),
+        cluster: None,
+    };
     let (key, dataset_hash) = (sample.key.to_string(), dataset.hash);
     let linked = Arc::new(Linked::new(program).map_err(|found| found[0].to_string()).expect("it is sound"));
     let program_hash = linked.hash;

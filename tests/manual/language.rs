@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aigo_compiler::shape::{self, Construct, Kind};
+use aigo_compiler::shape::{self, Construct, Required};
 use aigo_ir::check::{self, KEYWORDS, Measure};
 use aigo_ir::eval::eval;
 use aigo_ir::expr::{Function, Test};
@@ -48,6 +48,8 @@ const CONSTRUCTS: &[&Construct] = &[
     &shape::RULE,
     &shape::SCRIPTED_CALL,
     &shape::CHOICE,
+    &shape::VERDICT,
+    &shape::EVIDENCE,
     &shape::DATASET,
     &shape::DATA_FILE,
     &shape::COLUMN,
@@ -66,6 +68,7 @@ const CONSTRUCTS: &[&Construct] = &[
     &shape::SCORER,
     &shape::JUDGE,
     &shape::EXAMPLE,
+    &shape::EXAMPLE_MESSAGE,
     &shape::LABELS,
     &shape::GRAPH,
     &shape::GRAPH_STEP,
@@ -79,31 +82,41 @@ fn page() -> Page {
     Page::of("spec/language.md")
 }
 
-const fn word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Verb => "verb",
-        Kind::Template => "template",
-        Kind::Expression => "expression",
-        Kind::Name => "name",
-        Kind::Number => "number",
-        Kind::Map => "map",
-        Kind::List => "list",
-        Kind::Boolean => "boolean",
-        Kind::Any => "any",
-    }
-}
-
 #[test]
 fn every_key_is_in_its_table() {
     let page = page();
     let parts = ["data", "models", "scorers", "steps", "task"].map(|part| format!("compiler/src/shape/{part}.rs"));
-    let declared: usize = parts.iter().map(|part| source(part).matches("pub static").count()).sum();
+    let declared: usize = parts.iter().map(|part| source(part).matches(": Construct =").count()).sum();
     assert_eq!(CONSTRUCTS.len(), declared, "a construct is missing from this test");
     for construct in CONSTRUCTS {
         let keys = construct.keys.iter();
         let expected: Vec<Vec<String>> =
-            keys.map(|key| vec![format!("`{}`", key.name), word(key.kind).to_owned(), key.doc.to_owned()]).collect();
+            keys.map(|key| vec![format!("`{}`", key.name), key.word().to_owned(), key.doc.to_owned()]).collect();
         assert_eq!(page.table(construct.name), expected, "the table of {}", construct.name);
+    }
+}
+
+#[test]
+fn the_words_of_the_table_say_what_its_columns_say() {
+    for (construct, key) in
+        CONSTRUCTS.iter().flat_map(|construct| construct.keys.iter().map(move |key| (construct, key)))
+    {
+        let place = format!("`{}` of {}", key.name, construct.name);
+        // Of a scorer the name hangs on the verb.
+        let says = key.doc.contains("Required") && key.name != "name" || key.doc.ends_with("Required.");
+        assert_eq!(says, key.required == Required::Yes, "{place}: whether it is required");
+        if let Some(default) = key.default {
+            let shown = [
+                format!("`{default}` unless given"),
+                format!("{default} unless given"),
+                format!("`{default}` (the default"),
+            ];
+            let unsaid = ["10m", "1m", "false", "assistant", "continue"].contains(&default);
+            assert!(unsaid || shown.iter().any(|shown| key.doc.contains(shown)), "{place}: its default is {default}");
+        }
+        for other in key.beside.iter().chain(key.needs) {
+            assert!(construct.key(other).is_some(), "{place} is beside `{other}`, which is no key");
+        }
     }
 }
 
@@ -164,8 +177,15 @@ fn every_expression_has_the_type_and_value_that_it_shows() {
     conversation.push(USER.into(), MessageKind::Say, "Hello".into());
     conversation.push(ASSISTANT.into(), MessageKind::Say, "Certainly.".into());
     let conversation = Arc::new(conversation);
-    let sample =
-        Sample { key: row.key, epoch: 1, graph: row.graph, row: row.fields, conversation: Arc::clone(&conversation) };
+    let sample = Sample {
+        key: row.key,
+        epoch: 1,
+        graph: row.graph,
+        row: row.fields,
+        conversation: Arc::clone(&conversation),
+        tags: Arc::default(),
+        cluster: None,
+    };
     let scope = Snapshot { sample: Arc::new(sample), conversation, names: Vec::new() };
     for line in page.blocks.iter().filter(|block| block.is("expr")).flat_map(|block| block.text.lines()) {
         let (text, shown) = line.split_once(" => ").unwrap_or_else(|| panic!("no `=>` in `{line}`"));

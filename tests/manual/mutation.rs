@@ -28,17 +28,19 @@ const MOST_OF_ONE_PATH: usize = 3;
 
 /// A step into a value.
 #[derive(Clone)]
-enum Step {
+pub(super) enum Step {
     Key(Arc<str>),
     Item(usize),
 }
 
 /// What is done at a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
+pub(super) enum Change {
     Rename,
     Remove,
     Alter,
+    /// Another kind of value in its place.
+    Retype,
 }
 
 /// Everything that a task comes to: its program, its samples, its suites; or what is reported.
@@ -53,7 +55,7 @@ fn meaning(task: &Value, page: &Page) -> Result<String, String> {
 }
 
 /// Every place in a value.
-fn places(value: &Value, at: &mut Vec<Step>, out: &mut Vec<Vec<Step>>) {
+pub(super) fn places(value: &Value, at: &mut Vec<Step>, out: &mut Vec<Vec<Step>>) {
     match value {
         Value::Map(map) => {
             for (key, inner) in map.iter() {
@@ -76,7 +78,7 @@ fn places(value: &Value, at: &mut Vec<Step>, out: &mut Vec<Vec<Step>>) {
 }
 
 /// The path without the numbers of items.
-fn generic(at: &[Step]) -> String {
+pub(super) fn generic(at: &[Step]) -> String {
     let part = |step: &Step| match step {
         Step::Key(key) => key.to_string(),
         Step::Item(_) => "*".to_owned(),
@@ -94,9 +96,22 @@ fn altered(value: &Value) -> Option<Value> {
     })
 }
 
+/// A value of another kind.
+fn retyped(value: &Value) -> Value {
+    match value {
+        Value::Str(_) | Value::Null => Value::list(vec![value.clone()]),
+        Value::Map(_) => Value::str("a text"),
+        Value::List(_) => Value::map([("odd", value.clone())]),
+        Value::Bool(_) => Value::str("perhaps"),
+        Value::Int(_) | Value::Float(_) => Value::str("many"),
+    }
+}
+
 /// The value with a change at a place; none where the change means nothing there.
-fn changed(value: &Value, at: &[Step], change: Change) -> Option<Value> {
-    let Some((first, rest)) = at.split_first() else { return altered(value) };
+pub(super) fn changed(value: &Value, at: &[Step], change: Change) -> Option<Value> {
+    let Some((first, rest)) = at.split_first() else {
+        return if change == Change::Retype { Some(retyped(value)) } else { altered(value) };
+    };
     match (value, first) {
         (Value::Map(map), Step::Key(wanted)) => {
             let mut out = Map::default();

@@ -71,7 +71,7 @@ impl<'d> Maker<'d> {
         let path = format!("{}/{}", self.count, self.dice.hostile());
         for port in node.ports() {
             if *port != Port::Body {
-                self.assigned.extend(node.assigns(*port).into_iter().cloned());
+                self.assigned.extend(node.assigns(*port).cloned());
             }
         }
         let region = self.regions.last().map(|(header, _)| *header);
@@ -334,7 +334,7 @@ impl<'d> Maker<'d> {
     /// A region around a block. What is assigned in it is not seen after it.
     fn region(&mut self, header: Node, is_map: bool, inside: impl FnOnce(&mut Self)) {
         let before = self.assigned.clone();
-        let inner: Vec<Arc<str>> = header.assigns(Port::Body).into_iter().cloned().collect();
+        let inner: Vec<Arc<str>> = header.assigns(Port::Body).cloned().collect();
         let id = self.add(header);
         self.regions.push((id, is_map));
         self.open = vec![(id, Port::Body)];

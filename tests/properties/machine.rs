@@ -32,6 +32,8 @@ fn sample(program: &Program, graph: usize) -> Arc<Sample> {
         graph: program.solves.get(graph).map(|graph| graph.name.clone()).unwrap_or_default(),
         row: Arc::new(row),
         conversation: Arc::new(Conversation::default()),
+        tags: Arc::default(),
+        cluster: None,
     })
 }
 

@@ -20,7 +20,7 @@ use super::graphs::{Maker, World};
 use super::roles;
 
 /// A program; `size` bounds the steps of each graph.
-pub(super) fn program(seed: u64, size: usize) -> Program {
+pub(crate) fn program(seed: u64, size: usize) -> Program {
     // Streams of their own: whoever else draws from the seed draws something else, and however many draws roles take, the
     // graphs are the same.
     let dice = &mut Dice::new(seed ^ 0x6772_6170_6873);

@@ -3,7 +3,7 @@
 use aigo_ir::path::Path;
 use aigo_ir::program::{
     Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
-    HttpMethod, HttpRole, Limits, Price, ReplyPaths, SampleLimits, ScriptedCall, Session,
+    HttpMethod, HttpRole, Limits, Price, ReplyPaths, SampleLimits, ScriptedCall, Session, Structured,
 };
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
@@ -20,6 +20,8 @@ pub(super) fn chat(dice: &mut Dice) -> ChatModel {
         base_url: "http://localhost/v1".into(),
         api_key: dice.one_in(2).then(|| dice.hostile().into()),
         timeout_ms: dice.one_in(2).then_some(500),
+        stream: dice.one_in(2).then(|| dice.one_in(2)),
+        structured: *dice.pick(&Structured::ALL),
         headers: headers(dice),
         parameters: vec![
             ("temperature".into(), Value::Float(0.1)),

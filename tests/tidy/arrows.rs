@@ -17,7 +17,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
 }
 
 /// Other people's crates with one owner each.
-const OWNED: [(&str, &str); 13] = [
+const OWNED: [(&str, &str); 14] = [
     ("minijinja", "aigo-ir"),
     ("petgraph", "aigo-ir"),
     ("granit-parser", "aigo-source"),
@@ -26,6 +26,7 @@ const OWNED: [(&str, &str); 13] = [
     ("reqwest", "aigo-vm"),
     ("rustls", "aigo-vm"),
     ("clap", "aigo"),
+    ("clap_complete", "aigo"),
     ("miette", "aigo"),
     ("mimalloc", "aigo"),
     ("terminal_size", "aigo"),

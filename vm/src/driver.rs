@@ -39,8 +39,6 @@ pub struct Settings {
 pub struct Planned {
     /// The sample.
     pub sample: Arc<Sample>,
-    /// Its tags, for the log.
-    pub tags: Vec<String>,
     /// Of a trial that the log holds already: its number and its answers.
     pub begun: Option<(u64, Recorded)>,
     /// Its end, where the log has it: then the trial asks nothing, and has to come to the same again.
@@ -271,7 +269,7 @@ async fn fold(program: Arc<aigo_ir::program::Program>, mut receiver: mpsc::Recei
 
 /// Runs one trial to its end, or to where it stays open.
 async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended {
-    let Planned { sample, tags, begun, closed } = planned;
+    let Planned { sample, begun, closed } = planned;
     let is_new = begun.is_none();
     let recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
     if let Some(close) = closed {
@@ -292,7 +290,8 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
             graph: sample.graph.to_string(),
             row: Value::Map(Arc::clone(&sample.row)),
             messages: (!sample.conversation.messages().is_empty()).then(|| sample.conversation.record()),
-            tags,
+            tags: sample.tags.iter().map(ToString::to_string).collect(),
+            cluster: sample.cluster.as_ref().map(ToString::to_string),
         };
         if let Err(error) = context.journal.append(&Record::Open(open)) {
             context.stop.stop(StopReason::Log(error));

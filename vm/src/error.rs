@@ -20,10 +20,30 @@ pub static CANNOT_RUN: Row = Row::error("R0107", "a part that this build cannot 
 
 /// A limit of cost that cannot be kept.
 pub static NO_BOUND: Row = Row::error("R0110", "a limit of cost that cannot be kept");
+/// A key is refused.
+pub static KEY_REFUSED: Row = Row::error("R0130", "an endpoint refuses the key");
+/// A model or an address is not there.
+pub static MODEL_REFUSED: Row = Row::error("R0131", "an endpoint does not have the model");
+/// An account is empty.
+pub static MONEY_GONE: Row = Row::error("R0132", "an endpoint takes no more calls from the account");
+/// An endpoint does not want what it is sent.
+pub static CALL_REFUSED: Row = Row::error("R0133", "an endpoint refuses the smallest call");
 
 /// All rows of running.
-pub static ROWS: [&Row; 8] =
-    [&KEY_UNSET, &NO_CLIENT, &BAD_ROW, &DIVERGED, &BAD_PROGRAM, &CHANGED, &CANNOT_RUN, &NO_BOUND];
+pub static ROWS: [&Row; 12] = [
+    &KEY_UNSET,
+    &NO_CLIENT,
+    &BAD_ROW,
+    &DIVERGED,
+    &BAD_PROGRAM,
+    &CHANGED,
+    &CANNOT_RUN,
+    &NO_BOUND,
+    &KEY_REFUSED,
+    &MODEL_REFUSED,
+    &MONEY_GONE,
+    &CALL_REFUSED,
+];
 
 /// What ends a run before it is through.
 #[derive(Clone, Debug, thiserror::Error)]

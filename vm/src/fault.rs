@@ -6,20 +6,20 @@ use crate::rates::Rates;
 
 /// A fault of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// What to do about it.
-    pub(crate) class: Class,
+    pub class: Class,
     /// What was seen, for people.
-    pub(crate) message: String,
+    pub message: String,
     /// Whether the attempt may have been billed all the same: it was sent, and nobody refused it.
-    pub(crate) billed: bool,
+    pub billed: bool,
     /// What the endpoint said about its limits with it.
     pub(crate) rates: Rates,
 }
 
 /// The classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// The key is refused: everything will be.
     Auth,
     /// The money is gone.
@@ -40,36 +40,6 @@ pub(crate) enum Class {
     Protocol,
 }
 
-/// Words in codes and types of errors, and what they mean. Codes are compared in lower case.
-const QUOTA: [&str; 9] = [
-    "insufficient_quota",
-    "quota_exceeded",
-    "billing",
-    "credit_balance",
-    "payment",
-    "insufficient_balance",
-    "insufficient_credit",
-    "insufficient_funds",
-    "out_of_credits",
-];
-const FILTERED: [&str; 4] = ["content_filter", "content_policy", "responsibleaipolicy", "safety"];
-const TOO_LONG: [&str; 4] = ["context_length", "exceed_context", "context_window", "string_above_max_length"];
-const NO_MODEL: [&str; 2] = ["model_not_found", "deployment_not_found"];
-const BAD_KEY: [&str; 3] = ["invalid_api_key", "authentication_error", "permission_error"];
-
-/// Sentences of servers that have no codes.
-const SAID_QUOTA: [&str; 5] = [
-    "exceeded your current quota",
-    "insufficient balance",
-    "insufficient credits",
-    "credit balance is too low",
-    "requires more credits",
-];
-const SAID_TOO_LONG: [&str; 5] =
-    ["maximum context length", "context window", "prompt is too long", "too many tokens", "exceeds the context"];
-/// A body that was cut off on its way: ours is whole.
-const SAID_CUT: [&str; 4] = ["unexpected end of", "unexpected eof", "unterminated string", "premature end"];
-
 impl Fault {
     pub(crate) fn new(class: Class, message: impl Into<String>) -> Self {
         let billed = matches!(class, Class::Transient | Class::Overloaded | Class::Protocol);
@@ -81,39 +51,6 @@ impl Fault {
     pub(crate) fn with(mut self, rates: Rates) -> Self {
         self.rates = rates;
         self
-    }
-
-    /// By the status of a reply, the code in its body and what it says.
-    pub(crate) fn of_status(status: u16, code: &str, message: &str, rates: Rates) -> Self {
-        let (code, told) = (code.to_ascii_lowercase(), message.to_ascii_lowercase());
-        let known = |words: &[&str]| words.iter().any(|word| code.contains(word));
-        let said = |words: &[&str]| words.iter().any(|word| told.contains(word));
-        let class = match status {
-            _ if known(&QUOTA) => Class::Quota,
-            _ if known(&FILTERED) => Class::Request("filtered"),
-            _ if known(&NO_MODEL) => Class::Config,
-            _ if known(&BAD_KEY) => Class::Auth,
-            _ if code.contains("overloaded") => Class::Overloaded,
-            402 => Class::Quota,
-            400 | 403 | 429 if said(&SAID_QUOTA) => Class::Quota,
-            401 | 403 => Class::Auth,
-            404 | 405 | 410 => Class::Config,
-            407 => Class::Unreachable,
-            429 => Class::RateLimit,
-            503 | 529 => Class::Overloaded,
-            408 | 409 | 425 | 500..=599 => Class::Transient,
-            400..=499 if known(&TOO_LONG) || said(&SAID_TOO_LONG) => Class::Request("context_length"),
-            413 => Class::Request("context_length"),
-            400 | 422 if said(&SAID_CUT) => Class::Transient,
-            400..=499 => Class::Request("bad_request"),
-            300..=399 => Class::Config,
-            _ => Class::Protocol,
-        };
-        let said = aigo_ir::text::excerpt(message, 200);
-        let message = if said.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") };
-        let fault = Self::new(class, message).with(rates);
-        // What a server refuses it does not bill. What broke inside it may have been.
-        Self { billed: fault.billed && status >= 500, ..fault }
     }
 
     /// Of an attempt that brought no status. `connecting` says that nothing was sent.
@@ -153,35 +90,4 @@ fn is_lasting(cause: &str) -> bool {
         "unsuccessful tunnel",
     ];
     !again && lasting.iter().any(|word| cause.contains(word))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statuses_and_codes_are_told_apart() {
-        let class = |status, code: &str, message: &str| Fault::of_status(status, code, message, Rates::default()).class;
-        assert_eq!(class(429, "credit_balance_exhausted", ""), Class::Quota);
-        assert_eq!(class(429, "", "You exceeded your current quota, please check your plan"), Class::Quota);
-        assert_eq!(class(429, "rate_limit_exceeded", "Rate limit reached"), Class::RateLimit);
-        assert_eq!(class(404, "model_not_found", ""), Class::Config);
-        assert_eq!(class(400, "model_not_found", ""), Class::Config);
-        assert_eq!(
-            class(400, "", "This model's maximum context length is 8192 tokens"),
-            Class::Request("context_length")
-        );
-        assert_eq!(class(400, "ResponsibleAIPolicyViolation content_filter", ""), Class::Request("filtered"));
-        assert_eq!(class(400, "", "Unexpected end of JSON input"), Class::Transient);
-        assert_eq!(class(529, "overloaded_error", ""), Class::Overloaded);
-        assert_eq!(class(200, "overloaded_error", ""), Class::Overloaded);
-        assert_eq!(class(302, "", ""), Class::Config);
-        assert_eq!(class(522, "", ""), Class::Transient);
-    }
-
-    #[test]
-    fn refusals_are_not_billed_and_breakdowns_may_be() {
-        let billed = |status| Fault::of_status(status, "", "", Rates::default()).billed;
-        assert_eq!([400, 401, 408, 429, 500, 503].map(billed), [false, false, false, false, true, true]);
-    }
 }

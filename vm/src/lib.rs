@@ -23,7 +23,8 @@ pub mod support;
 
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
-pub use provider::{Players, Secrets};
+pub use fault::{Class, Fault};
+pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
 pub use purse::spent_by;
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Divergence, Replayed, replay};

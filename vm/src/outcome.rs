@@ -43,6 +43,8 @@ pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialRe
         scores: scores.collect(),
         calls: outcome.calls.iter().map(|call| Arc::clone(&call.role)).collect(),
         row: Arc::clone(&outcome.sample.row),
+        tags: Arc::clone(&outcome.sample.tags),
+        cluster: Arc::clone(outcome.sample.cluster.as_ref().unwrap_or(&outcome.sample.key)),
         leaf,
     }
 }
@@ -55,7 +57,12 @@ pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, 
         text: answer.text.to_string(),
         calls: answer.calls.iter().map(ToolCall::to_value).collect(),
         stop: answer.stop.to_string(),
-        usage: aigo_log::Usage { input: answer.usage.input, output: answer.usage.output, cached: answer.usage.cached },
+        usage: aigo_log::Usage {
+            input: answer.usage.input,
+            output: answer.usage.output,
+            cached: answer.usage.cached,
+            reasoning: answer.usage.reasoning,
+        },
         model,
         fault: answer.fault.as_ref().map(ToString::to_string),
         context: None::<Value>,
@@ -71,7 +78,12 @@ pub(crate) fn answer(got: &Got) -> Answer {
         calls: got.calls.iter().filter_map(ToolCall::from_value).collect(),
         stop: got.stop.as_str().into(),
         fault: got.fault.as_deref().map(Arc::from),
-        usage: Usage { input: got.usage.input, output: got.usage.output, cached: got.usage.cached },
+        usage: Usage {
+            input: got.usage.input,
+            output: got.usage.output,
+            cached: got.usage.cached,
+            reasoning: got.usage.reasoning,
+        },
         ms: got.ms,
     }
 }

@@ -1,7 +1,18 @@
 //! Who answers: one file per kind of player.
 
-mod openai;
+mod anthropic;
+mod chat;
+mod client;
+mod events;
+mod json;
+mod probe;
+mod refusal;
+mod responses;
+mod said;
 pub(crate) mod scripted;
+mod secrets;
+mod shape;
+pub mod wire;
 
 use std::sync::Arc;
 
@@ -13,25 +24,40 @@ use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
 use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
 use crate::rates::Rates;
+use client::Client;
+use probe::Probe;
+pub use probe::Verdict;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
 
-/// What an attempt brings: the answer, the model that served it, and whether bytes that are no text were replaced.
-pub(crate) struct Reply {
-    pub(crate) answer: Answer,
-    pub(crate) model: Option<String>,
-    pub(crate) lossy: bool,
+/// What an attempt brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// The model that served it, as the provider names it.
+    pub model: Option<String>,
+    /// Whether bytes that are no text were replaced.
+    pub lossy: bool,
     /// What the endpoint says about its limits with it.
     pub(crate) rates: Rates,
+}
+
+/// A header that the task sets.
+pub(crate) struct Header {
+    name: String,
+    value: String,
+    /// The secret in it, and the name of its variable.
+    secret: Option<(String, String)>,
 }
 
 /// Who answers.
 pub(crate) enum Kind {
     /// The task's own rules, in this process.
     Scripted,
-    /// Chat completions.
-    OpenAi(Box<openai::Client>),
+    /// A chat model behind an API, in its dialect.
+    Chat(Box<Client>),
 }
 
 impl Kind {
@@ -39,7 +65,7 @@ impl Kind {
     pub(crate) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
         match self {
             Self::Scripted => Err(Fault::new(Class::Config, "rules of the task are no endpoint")),
-            Self::OpenAi(client) => client.ask(request).await,
+            Self::Chat(client) => client.ask(request).await,
         }
     }
 }
@@ -60,6 +86,7 @@ impl Players {
     /// Sets up the players. Every key that is not set is told.
     pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
         let (mut players, mut errors) = (Vec::new(), Vec::new());
+        let mut connections = None;
         let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
         for role in &program.roles {
             let kind = match &role.player {
@@ -70,14 +97,18 @@ impl Players {
                     continue;
                 }
                 Player::Chat(model) => {
-                    let key = model.api_key.as_ref().map(|name| (name, secrets(name).filter(|key| !key.is_empty())));
-                    if let Some((name, None)) = &key {
-                        errors.push(RunError::told(unset(&role.name, name)));
-                        continue;
-                    }
+                    let Some(key) = key(role, model, secrets, &mut errors) else { continue };
                     let Some(headers) = headers(role, model, secrets, &mut errors) else { continue };
-                    match openai::Client::new(model, key.and_then(|(_, key)| key), headers, concurrency) {
-                        Ok(client) => Kind::OpenAi(Box::new(client)),
+                    let http = match connections.take() {
+                        Some(http) => Ok(http),
+                        None => client::http(concurrency),
+                    };
+                    let made = http.and_then(|http: reqwest::Client| {
+                        connections = Some(http.clone());
+                        Client::new(http, model, key, headers)
+                    });
+                    match made {
+                        Ok(client) => Kind::Chat(Box::new(client)),
                         Err(diagnostic) => {
                             errors.push(RunError::Told(diagnostic));
                             continue;
@@ -105,13 +136,58 @@ impl Players {
     }
 }
 
+/// The endpoints of roles, to be asked whether they accept key and model. Roles that share all of it are one.
+#[derive(Default)]
+pub struct Probes {
+    probes: Vec<Probe>,
+    /// What tells endpoints apart: all that is sent to them, secrets too. It is shown to nobody.
+    known: Vec<Vec<String>>,
+    http: Option<reqwest::Client>,
+}
+
+impl Probes {
+    /// Adds a role's endpoint; gives its place among the verdicts, and none where the role is no chat model. An error is a
+    /// secret that is not set, or that cannot be sent.
+    pub fn add(&mut self, role: &Role, secrets: Secrets<'_>) -> Result<Option<usize>, Vec<RunError>> {
+        let Player::Chat(model) = &role.player else { return Ok(None) };
+        let mut errors = Vec::new();
+        let key = key(role, model, secrets, &mut errors);
+        let (Some(headers), Some(key)) = (headers(role, model, secrets, &mut errors), key) else { return Err(errors) };
+        let mut known = vec![model.dialect.word().to_owned(), model.base_url.to_string(), model.model.to_string()];
+        known.extend(key.clone());
+        known.extend(headers.iter().flat_map(|header| [header.name.clone(), header.value.clone()]));
+        if let Some(at) = self.known.iter().position(|earlier| *earlier == known) {
+            return Ok(Some(at));
+        }
+        let http = match &self.http {
+            Some(http) => http.clone(),
+            None => probe::http().map_err(|error| vec![error])?,
+        };
+        self.http = Some(http.clone());
+        self.probes.push(Probe::new(http, model, key, headers).map_err(|error| vec![error])?);
+        self.known.push(known);
+        Ok(Some(self.probes.len() - 1))
+    }
+
+    /// Asks all of them side by side.
+    pub fn ask(self) -> Result<Vec<Verdict>, RunError> {
+        probe::ask(self.probes)
+    }
+}
+
+/// The key of a model, if it has one; none where it is not set, which is told.
+#[expect(clippy::option_option, reason = "no key is wanted, and the key that is wanted is not there")]
+fn key(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Option<String>> {
+    let Some(name) = &model.api_key else { return Some(None) };
+    let found = secrets(name).filter(|key| !key.is_empty());
+    if found.is_none() {
+        errors.push(RunError::told(unset(&role.name, name)));
+    }
+    found.map(Some)
+}
+
 /// The headers of a model, its secrets looked up; each that is not set is told.
-fn headers(
-    role: &Role,
-    model: &ChatModel,
-    secrets: Secrets<'_>,
-    errors: &mut Vec<RunError>,
-) -> Option<Vec<openai::Header>> {
+fn headers(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Vec<Header>> {
     let before = errors.len();
     let mut found = Vec::new();
     for header in &model.headers {
@@ -125,7 +201,7 @@ fn headers(
                 }
             },
         };
-        found.push(openai::Header { name: header.name.to_string(), value, secret });
+        found.push(Header { name: header.name.to_string(), value, secret });
     }
     (errors.len() == before).then_some(found)
 }

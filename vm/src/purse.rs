@@ -130,8 +130,12 @@ pub(crate) fn most(player: &Player, request: &Request) -> u64 {
         (message.text.len() + calls.sum::<usize>()) as u64 + PER_MESSAGE
     });
     let schema = request.schema.as_ref().map_or(0, |(name, schema)| name.len() + schema.to_json().len()) as u64;
-    let input = messages.sum::<u64>() + schema + PER_REQUEST;
-    of(model, &Usage { input: Some(input), output: Some(most_output(model).unwrap_or(0)), cached: None })
+    let tools = request.tools.iter().map(|tool| {
+        (tool.name.len() + tool.description.len() + tool.parameters.to_json().len()) as u64 + PER_MESSAGE
+    });
+    let input = messages.sum::<u64>() + schema + tools.sum::<u64>() + PER_REQUEST;
+    let output = Some(most_output(model).unwrap_or(0));
+    of(model, &Usage { input: Some(input), output, ..Usage::default() })
 }
 
 /// What a call has cost; none where the provider did not say.
@@ -152,7 +156,12 @@ pub fn spent_by(program: &Program, trial: &LoggedTrial) -> u64 {
         let told = call.got.as_ref().and_then(|got| {
             // A request that was refused as it stands costs nothing.
             let refused = got.fault.is_some() && got.usage == aigo_log::Usage::default();
-            let usage = Usage { input: got.usage.input, output: got.usage.output, cached: got.usage.cached };
+            let usage = Usage {
+                input: got.usage.input,
+                output: got.usage.output,
+                cached: got.usage.cached,
+                reasoning: got.usage.reasoning,
+            };
             if refused { Some(0) } else { spent(&role.player, &usage) }
         });
         told.or(call.ask.most).unwrap_or_else(|| match &role.player {

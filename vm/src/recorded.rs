@@ -79,6 +79,8 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
         graph: open.graph.as_str().into(),
         row: Arc::new(row),
         conversation: Arc::new(open.messages.as_ref().and_then(Conversation::of_record).unwrap_or_default()),
+        tags: open.tags.iter().map(|tag| tag.as_str().into()).collect(),
+        cluster: open.cluster.as_deref().map(Into::into),
     };
     let mut recorded = Recorded::default();
     for call in &trial.calls {

@@ -2,9 +2,8 @@
 
 use aigo_ir::check::Test;
 use aigo_ir::diagnostic::Diagnostic;
-use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::node::Node;
-use aigo_ir::program::{Call, ChatModel, Dialect, Player, Program, Role};
+use aigo_ir::program::{Call, ChatModel, Player, Program, Role};
 use aigo_ir::span::Origin;
 
 use crate::error::{CANNOT_RUN, NO_BOUND};
@@ -27,12 +26,6 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
         }
     }
     scorers(program, &mut found);
-    gates(program, &mut found);
-    if !program.tools.is_empty() {
-        let n =
-            if program.tools.len() == 1 { "its tool".to_owned() } else { format!("its {} tools", program.tools.len()) };
-        found.push(part(step(program), format!("`tools` with {n}"), "remove them, and script what they answer"));
-    }
     found.extend(unbounded(program));
     found
 }
@@ -70,11 +63,6 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     let name = &role.name;
     let scripted = "play the role with a chat model or with `scripted` rules";
     match &role.player {
-        Player::Chat(model) if model.dialect == Dialect::Anthropic => {
-            let what = format!("the role `{name}` of `anthropic/{}`", model.model);
-            let help = "ask it through a server that speaks OpenAI's chat completions: `openai_compatible/NAME`";
-            found.push(part(role.origin, &what, help));
-        }
         Player::Http(_) => found.push(part(role.origin, format!("the role `{name}` that `http` plays"), scripted)),
         Player::Command(_) => {
             found.push(part(role.origin, format!("the role `{name}` that `command` plays"), scripted));
@@ -87,18 +75,11 @@ fn of_role(role: &Role, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first step that offers tools.
-fn step(program: &Program) -> Origin {
-    let mut nodes = program.graphs().flat_map(aigo_ir::graph::Graph::nodes);
-    let found = nodes.find(|(_, placed)| matches!(placed.node, Node::Generate { tools: true, .. }));
-    found.map_or(Origin::default(), |(_, placed)| placed.origin)
-}
-
 fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
     for graph in program.graphs() {
         for (_, placed) in graph.nodes() {
             if let Node::Check { test, .. } = &placed.node
-                && matches!(test, Test::Within(_) | Test::ToolCalls(..) | Test::State(_) | Test::StateAfter(_))
+                && matches!(test, Test::Within(_))
             {
                 found.push(part(placed.origin, format!("the check `{}`", test.word()), "leave it out of this run"));
             }
@@ -111,24 +92,5 @@ fn scorers(program: &Program, found: &mut Vec<Diagnostic>) {
             let what = format!("`at: {label}` of the scorer `{}`", scorer.name);
             found.push(part(origin.unwrap_or_default(), what, "score the whole conversation"));
         }
-    }
-}
-
-fn gates(program: &Program, found: &mut Vec<Diagnostic>) {
-    for gate in &program.gates {
-        if let Some(what) = part_of(gate) {
-            found.push(part(gate.origin, format!("{what}, in `{}`", gate.text()), "leave the gate out of this run"));
-        }
-    }
-}
-
-/// The part of a gate that no report of this build computes. What is held against a baseline is skipped by the report.
-fn part_of(gate: &Gate) -> Option<String> {
-    match gate.aggregate {
-        Aggregate::PassAt(_) | Aggregate::PassAll(_) | Aggregate::CiLow => Some(format!("`{}`", gate.aggregate.word())),
-        _ if gate.of_turns => Some("aggregates of turns".to_owned()),
-        _ if gate.tags.is_some() => Some("a choice of tags".to_owned()),
-        _ if gate.decide != Decide::Point => Some(format!("`decide: {}`", gate.decide.word())),
-        _ => None,
     }
 }

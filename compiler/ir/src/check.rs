@@ -1,10 +1,12 @@
 //! Deterministic checks of what was said: a closed list, free of charge.
 
+mod calls;
 mod json_schema;
 mod pattern;
 mod run;
 mod similarity;
 
+pub use calls::{Compared, Expected, Made, compare, difference};
 pub use json_schema::{KEYWORDS, SchemaError, schema_errors};
 pub use pattern::{PatternError, pattern_error};
 pub use run::{Looked, verdict};

@@ -33,22 +33,35 @@ pub struct Row {
     pub severity: Severity,
     /// What the kind is, in a few words.
     pub title: &'static str,
+    /// The name by which a task may allow it in place; empty of what cannot be allowed.
+    pub name: &'static str,
 }
 
 impl Row {
     /// A row of an error.
     pub const fn error(code: &'static str, title: &'static str) -> Self {
-        Self { code, severity: Severity::Error, title }
+        Self { code, severity: Severity::Error, title, name: "" }
     }
 
     /// A row of a warning.
     pub const fn warning(code: &'static str, title: &'static str) -> Self {
-        Self { code, severity: Severity::Warning, title }
+        Self { code, severity: Severity::Warning, title, name: "" }
     }
 
     /// A row of a note.
     pub const fn note(code: &'static str, title: &'static str) -> Self {
-        Self { code, severity: Severity::Note, title }
+        Self { code, severity: Severity::Note, title, name: "" }
+    }
+
+    /// With the name by which it is allowed in place.
+    #[must_use]
+    pub const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The code, and the name where there is one: `W0603 self_judging`.
+    pub fn label(&self) -> String {
+        if self.name.is_empty() { self.code.to_owned() } else { format!("{} {}", self.code, self.name) }
     }
 
     /// A diagnostic of this kind. The message stands alone: it names what was seen and what was expected.

@@ -12,7 +12,7 @@ use crate::value::Value;
 
 mod function;
 
-pub(crate) use function::apply;
+pub(crate) use function::{MOST_NUMBERS, apply};
 
 /// What an expression can read.
 pub trait Scope {

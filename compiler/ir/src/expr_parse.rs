@@ -37,20 +37,36 @@ fn behind_text(source: &str) -> Option<SyntaxError> {
     if !source.contains(['\'', '"']) {
         return None;
     }
-    let (mut is_behind, mut end) = (false, 0);
+    if let Some(error) = texts_side_by_side(source, true) {
+        return Some(error);
+    }
+    let mut end = 0;
     for token in machinery::tokenize(source, true, minijinja::syntax::SyntaxConfig::default()) {
-        let Ok((token, span)) = token else {
+        let Ok((_, span)) = token else {
             let start = end + source.get(end..).map_or(0, |rest| rest.len() - rest.trim_start().len());
             let length = source.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
             return Some(slip(source, SyntaxError::new(start..start + length, source, "unexpected character")));
         };
-        let at = at_of(span).range();
+        end = at_of(span).range().end;
+    }
+    None
+}
+
+/// The first text that stands behind another in an expression, or in a place of a template. Jinja joins the two, which is hardly
+/// ever what was meant.
+pub(crate) fn texts_side_by_side(source: &str, is_expression: bool) -> Option<SyntaxError> {
+    if source.matches(['\'', '"']).nth(3).is_none() {
+        return None;
+    }
+    let mut is_behind = false;
+    let tokens = machinery::tokenize(source, is_expression, minijinja::syntax::SyntaxConfig::default());
+    for (token, span) in tokens.map_while(Result::ok) {
         let is_text = matches!(token, Token::Str(_) | Token::String(_));
         if is_text && is_behind {
-            let error = SyntaxError::new(at, source, "a text follows a text");
+            let error = SyntaxError::new(at_of(span).range(), source, "a text follows a text");
             return Some(error.help("join them with `~`, or put an operator between them"));
         }
-        (is_behind, end) = (is_text, at.end);
+        is_behind = is_text;
     }
     None
 }

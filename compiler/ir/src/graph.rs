@@ -4,6 +4,7 @@
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -145,17 +146,62 @@ fn index_of(id: NodeId) -> NodeIndex {
     NodeIndex::new(id.0 as usize)
 }
 
+/// How many nodes most graphs have at most.
+const COMMON: usize = 28;
+
 /// Makes a graph: nodes first, in any order, then their edges.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct GraphBuilder {
     slots: Vec<Slot>,
     slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
-    /// The paths of the nodes, each with the first ordinal behind it that may be free.
-    paths: BTreeMap<Arc<str>, u32>,
+    paths: Paths,
     has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
+}
+
+/// The paths of a graph's nodes, each with the first ordinal behind it that may be free. They are long and begin alike, so
+/// they are found by their hashes; those that share one stand side by side.
+#[derive(Clone, Debug, Default)]
+struct Paths(BTreeMap<(u64, u32), (Arc<str>, u32)>);
+
+impl Paths {
+    /// The ordinal of a path that is known.
+    fn get(&self, path: &str) -> Option<u32> {
+        self.0.get(&self.place(path)).map(|(_, ordinal)| *ordinal)
+    }
+
+    /// Makes a path known. Gives the ordinal that it had, if it was.
+    fn set(&mut self, path: Arc<str>, ordinal: u32) -> Option<u32> {
+        let place = self.place(&path);
+        self.0.insert(place, (path, ordinal)).map(|(_, before)| before)
+    }
+
+    /// Where a path stands, or would.
+    fn place(&self, path: &str) -> (u64, u32) {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(path.as_bytes());
+        let mut place = (hasher.finish(), 0);
+        while self.0.get(&place).is_some_and(|(known, _)| **known != *path) {
+            place.1 += 1;
+        }
+        place
+    }
+}
+
+impl Default for GraphBuilder {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            slot_names: BTreeSet::new(),
+            nodes: Vec::with_capacity(COMMON / 2),
+            paths: Paths::default(),
+            has_twins: false,
+            edges: Vec::with_capacity(COMMON),
+            breaks: Vec::new(),
+        }
+    }
 }
 
 impl GraphBuilder {
@@ -175,20 +221,17 @@ impl GraphBuilder {
 
     /// Whether a node of that path is there.
     pub fn has_path(&self, path: &str) -> bool {
-        self.paths.contains_key(path)
+        self.paths.get(path).is_some()
     }
 
     /// A path that no node has yet: the wanted one, or it with the first ordinal from 2 on that is free.
     pub fn free_path(&mut self, wanted: &str) -> Arc<str> {
-        let Some(&first) = self.paths.get(wanted) else { return wanted.into() };
         // Paths are never taken away, so ordinals below the one that was free last are taken.
-        let mut ordinal = first;
+        let Some(mut ordinal) = self.paths.get(wanted) else { return wanted.into() };
         loop {
             let path = format!("{wanted}.{ordinal}");
             if !self.has_path(&path) {
-                if let Some(next) = self.paths.get_mut(wanted) {
-                    *next = ordinal;
-                }
+                self.paths.set(wanted.into(), ordinal);
                 return path.into();
             }
             ordinal += 1;
@@ -198,9 +241,7 @@ impl GraphBuilder {
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
         let path = path.into();
-        if self.paths.insert(path.clone(), 2).is_some() {
-            self.has_twins = true;
-        }
+        self.has_twins |= self.paths.set(path.clone(), 2).is_some();
         self.nodes.push(Placed { node, path, region, origin });
         NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
     }

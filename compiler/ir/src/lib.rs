@@ -1,7 +1,9 @@
 //! The contract between compiler, machine, log and report.
 
+pub mod bounds;
 pub mod check;
 pub mod diagnostic;
+pub mod draw;
 pub mod engine;
 pub mod eval;
 pub mod expr;

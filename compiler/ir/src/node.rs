@@ -351,19 +351,22 @@ impl Node {
     }
 
     /// The slots that it assigns for what follows: in the region for `Body`, behind it for `Done`.
-    pub fn assigns(&self, port: Port) -> Vec<&Arc<str>> {
-        match self {
-            Self::Loop { bound: Bound::Items { item, .. }, counter } if port == Port::Body => vec![counter, item],
-            Self::Loop { counter, .. } if port == Port::Body => vec![counter],
-            Self::Map { item, .. } if port == Port::Body => vec![item],
+    pub fn assigns(&self, port: Port) -> impl Iterator<Item = &Arc<str>> {
+        let slots = match self {
+            Self::Loop { bound: Bound::Items { item, .. }, counter } if port == Port::Body => {
+                [Some(counter), Some(item)]
+            }
+            Self::Loop { counter, .. } if port == Port::Body => [Some(counter), None],
+            Self::Map { item, .. } if port == Port::Body => [Some(item), None],
             Self::Generate { into, .. }
             | Self::Let { into, .. }
             | Self::Parse { into, .. }
             | Self::Check { into, .. }
             | Self::Tool { into, .. }
             | Self::Reduce { into, .. }
-            | Self::Map { into, .. } => vec![into],
-            _ => Vec::new(),
-        }
+            | Self::Map { into, .. } => [Some(into), None],
+            _ => [None, None],
+        };
+        slots.into_iter().flatten()
     }
 }

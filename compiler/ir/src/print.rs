@@ -1,10 +1,14 @@
 //! A program as text. `read(print(p)) == p`; the form changes by addition only.
 
 mod check;
+mod json;
 mod node;
 mod role;
 mod score;
 mod tool;
+
+pub(crate) use check::test;
+pub use json::json;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,9 +16,10 @@ use std::sync::Arc;
 use crate::gate::Decide;
 use crate::graph::{Graph, Placed};
 use crate::lines::Line;
-use crate::node::{Jump, Port};
-use crate::program::{Limits, Program, Role};
+use crate::node::{Jump, Node, Port, View};
+use crate::program::{Limits, Program, Role, Scorer, Tool};
 use crate::span::SourceMap;
+use crate::template::Template;
 use crate::value::Value;
 
 /// The version of the text form.
@@ -22,7 +27,7 @@ pub const VERSION: u32 = 1;
 
 /// The text without comments.
 pub fn print(program: &Program) -> String {
-    Printer { out: String::new(), sources: None }.program(program)
+    Printer::default().program(program)
 }
 
 /// The text without comments, the run's limits and the tags of scorers. The limits of a sample stay: they end it.
@@ -35,19 +40,55 @@ pub(crate) fn print_without_limits(program: &Program) -> String {
 
 /// The text with the line of the task behind each node.
 pub fn print_with_lines(program: &Program, sources: &SourceMap) -> String {
-    Printer { out: String::new(), sources: Some(sources) }.program(program)
+    Printer { sources: Some(sources), ..Printer::default() }.program(program)
 }
 
 /// The text of one role.
 pub fn role(role: &Role) -> String {
-    let mut printer = Printer { out: String::new(), sources: None };
+    let mut printer = Printer::default();
     printer.role(role);
     printer.out
 }
 
+/// The text of one tool.
+pub fn tool(tool: &Tool) -> String {
+    let mut printer = Printer::default();
+    printer.tool(tool);
+    printer.out
+}
+
+/// The text of how a scorer computes its verdicts: without its tags, and without the prompts of its judges.
+pub fn scoring(scorer: &Scorer) -> String {
+    let mut printer = Printer { without_prompts: true, ..Printer::default() };
+    printer.scorer(&Scorer { tags: Vec::new(), ..scorer.clone() });
+    printer.out
+}
+
+/// The text of whom a node asks and what it shows, without its prompts.
+pub fn asking(node: &Node) -> String {
+    let mut line = Line::new(0, node.word());
+    node::node(&without_prompts(node), &mut line);
+    line.end().to_owned()
+}
+
+#[derive(Default)]
 struct Printer<'s> {
     out: String,
     sources: Option<&'s SourceMap>,
+    /// Whether prompts are left out.
+    without_prompts: bool,
+}
+
+/// A node whose prompts are empty.
+fn without_prompts(node: &Node) -> Node {
+    let mut node = node.clone();
+    if let Node::Generate { view, .. } = &mut node {
+        match view {
+            View::Chat { system, opening } => (*system, *opening) = (None, None),
+            View::Text { system, question, .. } => (*system, *question) = (None, Template::new("")),
+        }
+    }
+    node
 }
 
 impl Printer<'_> {
@@ -132,7 +173,11 @@ impl Printer<'_> {
             }
             let mut line = Line::new(open.len() + 1, &format!("n{}", id.0));
             line.text(&placed.path).word(placed.node.word());
-            node::node(&placed.node, &mut line);
+            if self.without_prompts {
+                node::node(&without_prompts(&placed.node), &mut line);
+            } else {
+                node::node(&placed.node, &mut line);
+            }
             for (port, jump, to) in graph.edges(id) {
                 match jump {
                     // The first node of the block is where `body` leads.

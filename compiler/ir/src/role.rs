@@ -41,12 +41,17 @@ pub struct ChatModel {
     pub model: Arc<str>,
     /// The endpoint's name: part of the identity of answers, unlike the address.
     pub endpoint: Arc<str>,
-    /// The address before `/chat/completions`, or before `/v1/messages` of Anthropic's API.
+    /// The address before `/chat/completions` and `/responses`, or before `/v1/messages` of Anthropic's API. Where it has a
+    /// query, the path is put before it.
     pub base_url: Arc<str>,
     /// The environment variable that holds the key.
     pub api_key: Option<Arc<str>>,
     /// The longest a call may take, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Whether answers are asked for as streams; as the dialect does by itself where nothing is said. It changes no answer.
+    pub stream: Option<bool>,
+    /// How it is asked for answers of a shape.
+    pub structured: Structured,
     /// More headers, their texts as they are; no part of the identity of answers.
     pub headers: Vec<Header>,
     /// The parameters that are set, by their names on the wire, in the order of the language's table, then those of `extra`.
@@ -73,20 +78,61 @@ pub enum Dialect {
     OpenAiCompatible,
     /// `OpenAI`'s own `POST /chat/completions`.
     OpenAi,
+    /// `POST /responses` as others speak it after `OpenAI`.
+    CompatibleResponses,
+    /// `OpenAI`'s own `POST /responses`.
+    OpenAiResponses,
     /// Anthropic's `POST /v1/messages`.
     Anthropic,
 }
 
 impl Dialect {
     /// All dialects.
-    pub const ALL: [Self; 3] = [Self::OpenAiCompatible, Self::OpenAi, Self::Anthropic];
+    pub const ALL: [Self; 5] =
+        [Self::OpenAiCompatible, Self::OpenAi, Self::CompatibleResponses, Self::OpenAiResponses, Self::Anthropic];
 
     /// The word in programs and content keys.
     pub const fn word(self) -> &'static str {
         match self {
             Self::OpenAiCompatible => "openai_compatible",
             Self::OpenAi => "openai",
+            Self::CompatibleResponses => "openai_compatible_responses",
+            Self::OpenAiResponses => "openai_responses",
             Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Whether it is asked at `/responses`.
+    pub const fn is_responses(self) -> bool {
+        matches!(self, Self::CompatibleResponses | Self::OpenAiResponses)
+    }
+}
+
+/// How a model is asked for an answer of a shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Structured {
+    /// By a JSON Schema, bounds of lengths and numbers among it.
+    #[default]
+    BoundedSchema,
+    /// By a JSON Schema without such bounds: decoders of large providers refuse them.
+    Schema,
+    /// By a tool that it must call.
+    Tool,
+    /// By the words of the prompt alone.
+    Prompt,
+}
+
+impl Structured {
+    /// All ways.
+    pub const ALL: [Self; 4] = [Self::BoundedSchema, Self::Schema, Self::Tool, Self::Prompt];
+
+    /// The word in tasks, programs and content keys.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::BoundedSchema => "bounded_schema",
+            Self::Schema => "schema",
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
         }
     }
 }

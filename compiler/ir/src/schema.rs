@@ -1,8 +1,10 @@
 //! The shapes of structured answers: what a role is asked for, and how its answer is read.
 
 mod items;
+mod parameters;
 
 pub use items::{ItemKind, Items, items_schema, read_items, record_of};
+pub use parameters::parameters_schema;
 
 use std::sync::Arc;
 

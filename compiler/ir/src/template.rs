@@ -11,6 +11,7 @@ use crate::expr_parse::at_of;
 use crate::span::Origin;
 
 mod convert;
+mod names;
 mod scan;
 mod slips;
 
@@ -39,7 +40,8 @@ impl Template {
         if has_no_tags(&self.source) {
             return Vec::new();
         }
-        tree(&self.source).map(|tree| scan::outer_names(&tree)).unwrap_or_default()
+        names::simple(&self.source)
+            .unwrap_or_else(|| tree(&self.source).map(|tree| scan::outer_names(&tree)).unwrap_or_default())
     }
 
     /// Whether rendering gives the text itself, without looking at anything.
@@ -55,7 +57,19 @@ pub fn is_literal(source: &str) -> bool {
 
 /// Whether it has neither places to fill in, nor statements, nor comments.
 pub(crate) fn has_no_tags(source: &str) -> bool {
-    !source.as_bytes().windows(2).any(|pair| matches!(pair, b"{{" | b"{%" | b"{#"))
+    tag_at(source, 0).is_none()
+}
+
+/// Where the next tag begins, from a place in the text on.
+fn tag_at(source: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += source.get(at..)?.find('{')?;
+        if matches!(source.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#')) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 /// Why a template or expression cannot be read.
@@ -147,11 +161,16 @@ pub(crate) fn guard(source: &str, expression: bool) -> Result<(), SyntaxError> {
 /// Whether every tag surely ends within so many bytes that it cannot have too many tokens. Where a string could hide the end
 /// of a tag, nothing is sure.
 fn has_short_tags(source: &str) -> bool {
-    let mut rest = source.as_bytes();
-    let mut statements = 0;
-    while let Some(open) = rest.windows(2).position(|pair| matches!(pair, b"{{" | b"{%")) {
-        statements += usize::from(rest.get(open + 1) == Some(&b'%'));
-        let tag = rest.get(open + 2..).unwrap_or_default();
+    let bytes = source.as_bytes();
+    let (mut from, mut statements) = (0, 0);
+    while let Some(open) = tag_at(source, from) {
+        // What a comment hides is looked at as if it were not hidden.
+        if bytes.get(open + 1) == Some(&b'#') {
+            from = open + 1;
+            continue;
+        }
+        statements += usize::from(bytes.get(open + 1) == Some(&b'%'));
+        let tag = bytes.get(open + 2..).unwrap_or_default();
         let Some(length) = tag.windows(2).take(MOST_TOKENS).position(|pair| matches!(pair, b"}}" | b"%}")) else {
             return false;
         };
@@ -165,7 +184,7 @@ fn has_short_tags(source: &str) -> bool {
         if unsure || statements > MOST_STATEMENTS {
             return false;
         }
-        rest = tag.get(length..).unwrap_or_default();
+        from = open + 2 + length;
     }
     true
 }

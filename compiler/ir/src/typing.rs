@@ -1,7 +1,7 @@
 //! The type checker of expressions and templates.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::expr::{Expr, Kind};
 use crate::expr_parse;
@@ -10,6 +10,7 @@ use crate::ty::Type;
 
 mod calls;
 mod checker;
+mod fails;
 mod flow;
 mod operators;
 mod paths;
@@ -64,12 +65,15 @@ impl Names {
 
     /// The names that are always in scope, with their types.
     pub fn always() -> Self {
-        let mut names = Self::default();
-        names.insert("turn", Type::Int);
-        names.insert("last", Type::Message);
-        names.insert("messages", Type::List(Box::new(Type::Message)));
-        names.insert("sample", Type::Record(vec![("id".into(), Type::Str), ("epoch".into(), Type::Int)]));
-        names
+        static ALWAYS: LazyLock<Names> = LazyLock::new(|| {
+            let mut names = Names::default();
+            names.insert("turn", Type::Int);
+            names.insert("last", Type::Message);
+            names.insert("messages", Type::List(Box::new(Type::Message)));
+            names.insert("sample", Type::Record(vec![("id".into(), Type::Str), ("epoch".into(), Type::Int)]));
+            names
+        });
+        ALWAYS.clone()
     }
 }
 
@@ -84,6 +88,8 @@ pub enum Mistake {
     MayBeMissing,
     /// Types that do not go together.
     Type,
+    /// What can only fail when it is computed: a division by 0, an item that a list does not have.
+    Fails,
     /// A condition that is no boolean. Of the engine any value is a condition, so templates of recorded programs may have them.
     Condition,
 }

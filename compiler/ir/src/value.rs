@@ -178,6 +178,20 @@ impl Value {
         self.as_map().and_then(|map| map.get(key))
     }
 
+    /// Equality as JSON has it: numbers by value, maps whatever the order of their keys.
+    pub fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Int(_) | Self::Float(_), Self::Int(_) | Self::Float(_)) => {
+                crate::eval::order(self, other).is_some_and(std::cmp::Ordering::is_eq)
+            }
+            (Self::List(a), Self::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same(b)),
+            (Self::Map(a), Self::Map(b)) => {
+                a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| value.same(other)))
+            }
+            (a, b) => a == b,
+        }
+    }
+
     /// Whether lists and maps nest at most `depth` deep. It stops there, so no depth is too deep for the stack.
     pub fn is_shallow(&self, depth: usize) -> bool {
         match self {
@@ -185,6 +199,11 @@ impl Value {
             Self::Map(map) => depth > 0 && map.iter().all(|(_, item)| item.is_shallow(depth - 1)),
             _ => true,
         }
+    }
+
+    /// The value of a JSON text; `None` where it is none.
+    pub fn of_json(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
     }
 
     /// Compact JSON in which no character can drive a terminal. Reading it gives the value back, bit for bit.

@@ -10,6 +10,7 @@ mod structure;
 mod tools;
 pub(crate) mod types;
 
+pub(crate) use flow::topological;
 pub use reads::Reads;
 pub use tools::{is_path_of_state, tool_names};
 pub use types::{call_names, names_of_check, rule_names};
@@ -101,6 +102,14 @@ pub fn verify(program: &Program) -> Vec<Violation> {
 /// program that was just lowered from a task whose texts are typed already; whatever else made it needs [`verify`].
 pub fn sound(program: &Program, reads: &Reads) -> Vec<Violation> {
     run(program, reads, Depth::Untyped)
+}
+
+/// Where graphs read slots that are not assigned on every path to there: the one violation that a task can be the cause of.
+pub fn unassigned(program: &Program, reads: &Reads) -> Vec<Violation> {
+    let graphs = program.graphs().enumerate();
+    graphs
+        .flat_map(|(at, graph)| slots::assigned_before_read(graph, &flow::topological(graph), reads.nodes(at)))
+        .collect()
 }
 
 fn run(program: &Program, reads: &Reads, depth: Depth) -> Vec<Violation> {

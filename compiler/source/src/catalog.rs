@@ -39,9 +39,10 @@ pub static TOO_MANY_NODES: Row = Row::error("E0117", "the file holds too many va
 /// So many syntax errors that the rest was not read.
 pub static GAVE_UP: Row = Row::error("E0118", "too many syntax errors");
 /// A comment that was probably meant to be text.
-pub static COMMENT_CUTS: Row = Row::warning("W0101", "a comment cuts the value");
+pub static COMMENT_CUTS: Row = Row::warning("W0101", "a comment cuts the value").named("comment_cuts");
 /// A scalar that YAML 1.1 tools read as something else.
-pub static READ_DIFFERENTLY: Row = Row::warning("W0102", "other tools read this value differently");
+pub static READ_DIFFERENTLY: Row =
+    Row::warning("W0102", "other tools read this value differently").named("read_differently");
 
 /// All rows, in the order of their codes.
 pub static ROWS: &[&Row] = &[

@@ -1,8 +1,9 @@
 //! YAML files: bytes to text, text to a spanned tree with everything that is wrong with it.
 //!
-//! `events` is the parser behind a small door, `build` makes the arena (`tree`) of it, `entries` sees to the keys of maps,
-//! `resolve` to the values of scalars, `lint` says what is odd about them, `place` mends marks, and `recover` goes on
-//! after a syntax error, which `explain` puts in words; both look at broken text through `lines`.
+//! `quick` reads what almost every file consists of, and `events`, the parser behind a small door, all others; `build` makes
+//! the arena (`tree`) of what either saw, `entries` sees to the keys of maps, `resolve` to the values of scalars, `lint` says
+//! what is odd about them, `place` mends marks, and `recover` goes on after a syntax error, which `explain` puts in words;
+//! both look at broken text through `lines`.
 
 use std::sync::Arc;
 
@@ -15,9 +16,11 @@ mod build;
 mod entries;
 mod events;
 mod explain;
+pub mod layout;
 mod lines;
 mod lint;
 mod place;
+mod quick;
 mod recover;
 mod resolve;
 pub(crate) mod tree;
@@ -28,7 +31,7 @@ use tree::Tree;
 pub const MAX_FILE_BYTES: usize = 8 << 20;
 
 /// A file as far as it can be read, and what is wrong with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The tree; what could not be read is an error node in it.
     pub tree: Tree,
@@ -63,18 +66,38 @@ pub fn decode(bytes: &[u8], file: FileId) -> Result<&str, Box<Diagnostic>> {
 
 /// Reads YAML. There is always a tree, and no text makes this panic or take long.
 pub fn parse(text: &str, file: FileId) -> Parsed {
+    parse_shared(&text.into(), file)
+}
+
+/// Reads YAML; the tree shares the text with its owner.
+pub fn parse_shared(text: &Arc<str>, file: FileId) -> Parsed {
     if text.len() > MAX_FILE_BYTES {
         let message = format!("this file has {} bytes; at most {MAX_FILE_BYTES} are read", text.len());
         let help = "move data to a file of its own, such as JSON Lines, which is read row by row";
         let found = catalog::FILE_TOO_LARGE.at(Span::new(file, 0, 0), message).help(help);
         return Parsed { tree: Tree::broken(file), diagnostics: vec![found] };
     }
-    let text: Arc<str> = Arc::from(text);
-    let mut builder = build::Builder::new(text.clone(), &text, file, &[]);
-    let mut parsed = match builder.read() {
-        Ok(()) => Parsed { tree: builder.tree, diagnostics: builder.diagnostics },
-        Err(broken) => recover::recover(&text, file, broken),
+    let mut quick = build::Builder::new(text.clone(), text, file, &[]);
+    let mut parsed = match quick::read(text, &mut quick) {
+        Ok(()) => Parsed { tree: quick.tree, diagnostics: quick.diagnostics },
+        Err(quick::Doubt) => by_events(text, file),
     };
     parsed.diagnostics.shrink_to_fit();
     parsed
+}
+
+/// What [`parse`] must agree with: the same by the parser that reads YAML of any kind. For tests.
+#[doc(hidden)]
+pub fn parse_by_events(text: &str, file: FileId) -> Parsed {
+    let mut parsed = by_events(&Arc::from(text), file);
+    parsed.diagnostics.shrink_to_fit();
+    parsed
+}
+
+fn by_events(text: &Arc<str>, file: FileId) -> Parsed {
+    let mut builder = build::Builder::new(text.clone(), text, file, &[]);
+    match builder.read() {
+        Ok(()) => Parsed { tree: builder.tree, diagnostics: builder.diagnostics },
+        Err(broken) => recover::recover(text, file, broken),
+    }
 }

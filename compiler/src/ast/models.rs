@@ -1,6 +1,6 @@
 //! Roles and who plays them, calls before and after a sample, limits.
 
-use aigo_ir::program::{Dialect, Fault, HttpMethod, Price};
+use aigo_ir::program::{Dialect, Fault, HttpMethod, Price, Structured};
 use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 
@@ -37,8 +37,8 @@ pub(crate) struct Chat {
     pub(crate) model: Spanned<String>,
     /// `base_url`
     pub(crate) base_url: String,
-    /// `endpoint`
-    pub(crate) endpoint: Option<String>,
+    /// `endpoint`, or the provider's name.
+    pub(crate) endpoint: String,
     /// `api_key: {env}`; of a provider that has a usual one, at the place of `model` where the task does not say it.
     pub(crate) api_key: Option<Spanned<String>>,
     /// The parameters that are set, by the language's names, in the order of its table.
@@ -47,8 +47,14 @@ pub(crate) struct Chat {
     pub(crate) extra: Vec<(String, Value)>,
     /// `price`
     pub(crate) price: Option<Price>,
+    /// Whether there is one, be it readable or not.
+    pub(crate) has_price: bool,
     /// `timeout`
     pub(crate) timeout_ms: Option<u64>,
+    /// `stream`
+    pub(crate) stream: Option<bool>,
+    /// `structured`
+    pub(crate) structured: Option<Structured>,
     /// `headers`
     pub(crate) headers: Vec<Header>,
 }

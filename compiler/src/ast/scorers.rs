@@ -81,6 +81,16 @@ pub(crate) enum Operand {
     Data(Spanned<Value>),
 }
 
+impl Operand {
+    /// Where it stands.
+    pub(crate) const fn span(&self) -> Span {
+        match self {
+            Self::Text(leaf) => leaf.span,
+            Self::Data(value) => value.span,
+        }
+    }
+}
+
 /// The turns that a check is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turns {

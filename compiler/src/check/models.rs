@@ -86,7 +86,7 @@ impl Checker<'_> {
     /// A limit of cost needs the price of every model that is asked.
     pub(super) fn prices(&mut self, task: &ast::Task, asked: &[String]) {
         let without = task.models.iter().filter(|model| match &model.player {
-            ast::Player::Chat(chat) => chat.price.is_none() && asked.contains(&model.role.value),
+            ast::Player::Chat(chat) => !chat.has_price && asked.contains(&model.role.value),
             _ => false,
         });
         let without: Vec<_> = without.map(|model| &model.role).collect();

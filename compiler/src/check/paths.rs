@@ -13,6 +13,29 @@ use crate::ast::{self, Leaf};
 use crate::catalog;
 use crate::typed::{Step, Verb};
 
+/// What steps have bound so far, in their order.
+#[derive(Default)]
+pub(super) struct Bound {
+    all: Vec<Spanned<Arc<str>>>,
+    /// Of each name, where it was bound first.
+    first: BTreeMap<Arc<str>, Span>,
+}
+
+impl Bound {
+    pub(super) fn push(&mut self, name: Arc<str>, span: Span) {
+        self.first.entry(name.clone()).or_insert(span);
+        self.all.push(Spanned::new(name, span));
+    }
+
+    pub(super) fn first(&self, name: &str) -> Option<Span> {
+        self.first.get(name).copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
 /// What is known of the names that the steps of one graph bind.
 #[derive(Default)]
 pub(super) struct Paths {
@@ -49,7 +72,7 @@ impl Checker<'_> {
 
     /// What was bound since there were so many names may not be: the steps that did it may be skipped. Gives these names.
     pub(super) fn unsure_since(&mut self, count: usize) -> Vec<Arc<str>> {
-        let bound: Vec<Spanned<Arc<str>>> = self.bound.iter().skip(count).cloned().collect();
+        let bound: Vec<Spanned<Arc<str>>> = self.bound.all.iter().skip(count).cloned().collect();
         for name in &bound {
             let Some(ty) = self.names.get(&name.value).cloned() else { continue };
             if !self.paths.unsure.contains_key(&name.value) {
@@ -76,6 +99,15 @@ impl Checker<'_> {
         let name = error.name.as_ref()?;
         let at = leaf.locate(self.sources, error.range.clone());
         match error.mistake {
+            Mistake::MayBeMissing if !self.paths.unsure.contains_key(name) => {
+                let bound = self.bound.first(name)?;
+                let message = format!("`{name}` is read here, and what it is bound to may be missing");
+                let help = format!(
+                    "a pattern may not match, and a field may be lacking: say what stands for it, `default({name}, '…')`, or ask \
+                     `{name} is defined` before"
+                );
+                Some(catalog::MAY_BE_MISSING.at(at, message).related(bound, "it is bound here").help(help))
+            }
             Mistake::MayBeMissing => {
                 let (_, span) = self.paths.unsure.get(name)?;
                 let message = format!("`{name}` is read here, and not bound on every path to here");

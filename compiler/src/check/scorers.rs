@@ -38,8 +38,14 @@ impl Checker<'_> {
             ast::Test::NoRepetition(likeness) => check::Test::NoRepetition(*likeness),
             ast::Test::Turns(between) => check::Test::Turns(*between),
             ast::Test::ToolCalls(calls, mode) => check::Test::ToolCalls(self.call_patterns(calls), *mode),
-            ast::Test::State(pairs) => check::Test::State(self.operands(pairs)),
-            ast::Test::StateAfter(calls) => check::Test::StateAfter(self.call_patterns(calls)),
+            ast::Test::State(pairs) => {
+                self.expected_state(pairs, check.span);
+                check::Test::State(self.operands(pairs))
+            }
+            ast::Test::StateAfter(calls) => {
+                self.has_state("state_after", check.span);
+                check::Test::StateAfter(self.call_patterns(calls))
+            }
             ast::Test::Similarity(to, likeness) => check::Test::Similarity(self.template(to), *likeness),
             ast::Test::Expr(leaf) => {
                 let before = self.names.clone();
@@ -180,7 +186,7 @@ fn worth(pass: &Value, scale: &Scale) -> Option<f64> {
 }
 
 /// The roles that a judge asks.
-fn roles_of(judge: &ast::Judge) -> Vec<&str> {
+pub(crate) fn roles_of(judge: &ast::Judge) -> Vec<&str> {
     if judge.panel.is_empty() {
         vec![judge.model.as_ref().map_or(JUDGE, |model| model.value.as_str())]
     } else {
@@ -189,7 +195,7 @@ fn roles_of(judge: &ast::Judge) -> Vec<&str> {
 }
 
 /// The roles that judge for a scorer.
-pub(super) fn judges_of(scorer: &ast::Scorer) -> Vec<&str> {
+pub(crate) fn judges_of(scorer: &ast::Scorer) -> Vec<&str> {
     fn of_steps<'s>(steps: &'s [ast::GraphStep], found: &mut Vec<&'s str>) {
         for step in steps {
             match &step.verb {

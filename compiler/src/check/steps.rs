@@ -104,6 +104,10 @@ impl Checker<'_> {
     /// What the steps of a branch may read: names that its condition has asked for are not missing there. What they bind
     /// themselves is known behind it.
     fn given<T>(&mut self, condition: &Leaf, holds: bool, steps: impl FnOnce(&mut Self) -> T) -> T {
+        // Of names that are never missing, no condition says more.
+        if !self.names.iter().any(|(_, ty)| matches!(ty, Type::Maybe(_))) {
+            return steps(self);
+        }
         let Ok(expr) = aigo_ir::expr_parse::parse(&condition.text) else { return steps(self) };
         let defined = typing::defined_where(&expr, holds);
         let before: Vec<(Arc<str>, Option<Type>)> =

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use aigo_ir::expr::Expr;
 use aigo_ir::program::{Parameter, Tool, ToolAnswer, ToolRules};
 use aigo_ir::span::Spanned;
-use aigo_ir::template;
 use aigo_ir::ty::Type;
 use aigo_ir::verify;
 
@@ -95,7 +94,7 @@ impl Checker<'_> {
     /// Calls that are expected, against the tools that the task declares. An application may have tools of its own, so a
     /// task that declares none expects what it likes.
     pub(super) fn expected_calls(&mut self, calls: &[ast::CallPattern]) {
-        let tools = self.tools;
+        let tools = self.task.map_or(&[][..], |task| &task.tools);
         for call in calls.iter().filter(|_| !tools.is_empty()) {
             let Some(tool) = tools.iter().find(|tool| tool.name.value == call.name.value) else {
                 let message = format!("the task declares no tool `{}`", call.name.value);
@@ -118,12 +117,8 @@ impl Checker<'_> {
             self.found.push(meant(found, &name.value, name.span, known));
             return;
         };
-        let (ty, span) = match value {
-            Operand::Text(leaf) if template::is_literal(&leaf.text) => (Type::Str, leaf.span),
-            Operand::Text(_) => return,
-            Operand::Data(value) => (Type::of(&value.value), value.span),
-        };
-        if !ty.fits(&param.ty) {
+        let span = value.span();
+        if let Some(ty) = self.unfit(value, &param.ty) {
             let message =
                 format!("`{}` of `{}` is of type {}, and this is of type {ty}", name.value, tool.name.value, param.ty);
             let found = catalog::WRONG_TYPE.at(span, message).related(param.name.span, "the parameter");

@@ -6,7 +6,6 @@ use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::span::SourceMap;
 
-use super::keys::short;
 use super::prepare::Prepared;
 use super::problem::Place;
 use super::raw::Raw;
@@ -38,13 +37,13 @@ impl MultisetHash {
     }
 }
 
-/// The ids seen so far, as hashes in one run of memory that is given back whole: a dataset can be larger than memory.
+/// The ids seen so far, 16 bytes for each in one run of memory that is given back whole: a dataset can be larger than memory.
 #[derive(Default)]
 pub(super) struct Ids(Vec<[u8; 16]>);
 
 impl Ids {
     pub(super) fn take(&mut self, raw: &Raw) {
-        self.0.extend(raw.id.as_ref().map(|id| hash_of_id(id)));
+        self.0.extend(raw.id.as_ref().map(|id| mark(id)));
     }
 
     /// Tells of ids that stand twice. Which they are and where they stand is looked up only if there are any, by reading once
@@ -65,7 +64,7 @@ impl Ids {
         let mut first: BTreeMap<String, Place> = BTreeMap::new();
         let mut told = 0;
         for raw in prepared.iter().flat_map(|source| source.raws(world)).filter_map(Result::ok) {
-            let Some(id) = raw.id.filter(|id| twice.contains(&hash_of_id(id))) else { continue };
+            let Some(id) = raw.id.filter(|id| twice.contains(&mark(id))) else { continue };
             match first.get(&id) {
                 None => {
                     first.insert(id, raw.place);
@@ -86,6 +85,9 @@ impl Ids {
     }
 }
 
-fn hash_of_id(id: &str) -> [u8; 16] {
-    short(&KeyWriter::new("aigo.id").str(id).finish())
+/// What stands for an id: FNV-1a with 128 bits. Ids that share one by chance are told apart when they are looked up.
+fn mark(id: &str) -> [u8; 16] {
+    let (basis, prime) =
+        (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b_u128);
+    id.bytes().fold(basis, |mark, byte| (mark ^ u128::from(byte)).wrapping_mul(prime)).to_le_bytes()
 }

@@ -6,6 +6,7 @@ use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::Expr;
 use aigo_ir::expr_parse;
 use aigo_ir::span::{SourceMap, Span, Spanned};
+use aigo_ir::ty::Type;
 use aigo_ir::value::{Map, Value};
 use aigo_source::{Format, Take};
 
@@ -39,7 +40,7 @@ pub(crate) struct Prepared {
 pub(super) enum From {
     Inline(Vec<InlineRow>),
     Files(Vec<File>),
-    Matrix(Vec<(String, Vec<Value>)>),
+    Matrix(Columns),
     Transcripts { files: Vec<File>, each_turn: bool },
     Scenarios(Vec<ScenarioSample>),
 }
@@ -126,11 +127,30 @@ fn from(source: &Source, declared: &Fields, world: &dyn Sources) -> Result<From,
     }
 }
 
+const OF_SHEET: &str = "a workbook is no data file: save the sheet as CSV (UTF-8), and name that";
+const OF_TABLE: &str = "write its rows to a `.jsonl` file, one JSON object a line, and name that";
+
+/// Files of other programs, by their extensions, and what to do with them.
+const OTHER_FILES: [(&str, &str); 8] = [
+    ("xlsx", OF_SHEET),
+    ("xls", OF_SHEET),
+    ("xlsm", OF_SHEET),
+    ("ods", OF_SHEET),
+    ("numbers", OF_SHEET),
+    ("parquet", OF_TABLE),
+    ("arrow", OF_TABLE),
+    ("sqlite", OF_TABLE),
+];
+
 fn data_file(file: &DataFile) -> Result<File, Problem> {
     let Spanned { value: path, span } = &file.path;
     let Some(format) = file.format.or_else(|| Format::of(path)) else {
         let message = format!("`{path}` says not by its extension what it holds; known are {}", Format::known());
         let problem = Problem::of_source(&catalog::UNKNOWN_FORMAT, *span, message);
+        let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+        if let Some((_, help)) = OTHER_FILES.iter().find(|(known, _)| extension.as_deref() == Some(*known)) {
+            return Err(problem.help(*help));
+        }
         return Err(problem.help(Format::near(path).map_or_else(
             || format!("name the format: `{{path: {path}, format: jsonl}}`"),
             |near| format!("did you mean `.{near}`? Or name the format: `{{path: {path}, format: {near}}}`"),
@@ -158,13 +178,22 @@ fn matching(path: &Spanned<String>, world: &dyn Sources) -> Result<Vec<File>, Pr
     found.iter().map(|path| file(path)).collect()
 }
 
-type Columns = Vec<(String, Vec<Value>)>;
+/// The fields of a matrix, each with its values.
+type Columns = Vec<(Arc<str>, Vec<Value>)>;
 
 fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources) -> Result<Columns, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut out = Vec::new();
     for column in columns {
         let name = column.name.value.as_str();
+        if let ColumnValues::Inline(values) = &column.values
+            && let Some((first, other)) = mixed(values.iter().map(|value| &value.value))
+            && declared.get(name) != Some(&Type::Any)
+        {
+            let (one, span) = (values.get(first), values.get(other).map_or(column.name.span, |value| value.span));
+            let message = mixed_message(name, one.map(|value| &value.value));
+            problems.push(Problem::of_source(&catalog::BAD_MATRIX, span, message).help(mixed_help(name)));
+        }
         let values = match &column.values {
             ColumnValues::Inline(values) => values
                 .iter()
@@ -178,16 +207,26 @@ fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources
                 })
                 .collect(),
             ColumnValues::File(file) => match column_of_file(name, file, declared, world) {
-                Ok(values) => values,
+                Ok(values) => {
+                    if let Some((first, _)) = mixed(values.iter())
+                        && declared.get(name) != Some(&Type::Any)
+                    {
+                        let message = mixed_message(name, values.get(first));
+                        let problem = Problem::of_source(&catalog::BAD_MATRIX, file.path.span, message);
+                        problems.push(problem.help(mixed_help(name)));
+                    }
+                    values
+                }
                 Err(more) => {
                     problems.extend(more);
                     continue;
                 }
             },
         };
-        out.push((column.name.value.clone(), values));
+        out.push((column.name.value.as_str().into(), values));
     }
-    let count = out.iter().try_fold(1_usize, |count, (_, values): &(_, Vec<Value>)| count.checked_mul(values.len()));
+    let count =
+        out.iter().try_fold(1_usize, |count, (_, values): &(Arc<str>, Vec<Value>)| count.checked_mul(values.len()));
     if problems.is_empty() && count.is_none_or(|count| count > MOST_COMBINATIONS) {
         let sizes: Vec<String> = out.iter().map(|(name, values)| format!("{} of `{name}`", values.len())).collect();
         let message = format!("the matrix has more than 1,000,000 combinations: {}", sizes.join(", "));
@@ -195,6 +234,33 @@ fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources
         problems.push(Problem::of_source(&catalog::BAD_MATRIX, span, message).help(help));
     }
     if problems.is_empty() { Ok(out) } else { Err(problems) }
+}
+
+/// Of values that are partly maps and partly none, the first one and the first that is otherwise: what reads one cannot read
+/// the other.
+fn mixed<'v>(values: impl Iterator<Item = &'v Value>) -> Option<(usize, usize)> {
+    let mut first = None;
+    for (at, value) in values.enumerate() {
+        let is_map = matches!(value, Value::Map(_));
+        match first {
+            None => first = Some(is_map),
+            Some(known) if known != is_map => return Some((0, at)),
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+fn mixed_message(field: &str, first: Option<&Value>) -> String {
+    let (known, other) = match first {
+        Some(Value::Map(_)) => ("a map", "none"),
+        _ => ("no map", "one"),
+    };
+    format!("a value of `{field}` is {other}, and its first is {known}: no step can read both")
+}
+
+fn mixed_help(field: &str) -> String {
+    format!("write all as maps: `{{id: …, text: …}}`, read as `{field}.text`; or all as texts")
 }
 
 /// Why a value cannot stand in a matrix: only scalars and maps with an id have a part of the sample's id.
@@ -252,5 +318,10 @@ pub(super) fn unreadable(file: &File, error: &std::io::Error) -> Problem {
 
 /// The id of a combination.
 pub(super) fn combination(fields: &Map) -> String {
-    fields.iter().map(|(_, value)| value_id(value)).collect::<Vec<_>>().join("/")
+    let mut id = String::with_capacity(16 * fields.len());
+    for (at, (_, value)) in fields.iter().enumerate() {
+        id.push_str(if at > 0 { "/" } else { "" });
+        id.push_str(&value_id(value));
+    }
+    id
 }

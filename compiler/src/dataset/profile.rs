@@ -65,7 +65,8 @@ pub(crate) struct Profile {
     joined: Group,
     prepared: Vec<Prepared>,
     pub(crate) count: usize,
-    hash: MultisetHash,
+    /// None where nobody will ask for it.
+    hash: Option<MultisetHash>,
     /// The declared fields that no row has.
     pub(crate) absent: Vec<Arc<str>>,
     /// Whether a row has no id of its own.
@@ -74,14 +75,15 @@ pub(crate) struct Profile {
     pub(crate) tags: BTreeSet<Vec<String>>,
 }
 
-/// Reads all rows once.
+/// Reads all rows once. Where the profile is to become a [`Dataset`], each is hashed.
 pub(crate) fn profile(
     prepared: Vec<Prepared>,
+    for_dataset: bool,
     world: &dyn Sources,
     sources: &mut SourceMap,
     found: &mut Diagnostics,
 ) -> Profile {
-    let mut profile = Profile::default();
+    let mut profile = Profile { hash: for_dataset.then(MultisetHash::default), ..Profile::default() };
     let mut ids = Ids::default();
     let declared = prepared.first().map(|source| source.declared.clone()).unwrap_or_default();
     let mut empty = Vec::new();
@@ -169,7 +171,9 @@ impl Profile {
     }
 
     fn take(&mut self, raw: &Raw) {
-        self.hash.add(&keys::whole(raw));
+        if let Some(hash) = &mut self.hash {
+            hash.add(&keys::whole(raw));
+        }
         self.without_id |= raw.id.is_none();
         if !self.tags.contains(&raw.tags) {
             self.tags.insert(raw.tags.clone());
@@ -205,10 +209,10 @@ impl Profile {
         (self.group(RECORDED).is_some(), self.group(EACH_TURN).is_some())
     }
 
-    /// The dataset of these rows, whose solve graph reads these fields. Rows without ids are read once more, to find those that
-    /// share a key.
-    pub(crate) fn dataset(self, read: Vec<Arc<str>>, world: &dyn Sources) -> Dataset {
-        let hash = self.hash.finish(self.count);
+    /// The dataset of these rows, whose solve graph reads these fields; none where the rows were not hashed. Rows without ids
+    /// are read once more, to find those that share a key.
+    pub(crate) fn dataset(self, read: Vec<Arc<str>>, world: &dyn Sources) -> Option<Dataset> {
+        let hash = self.hash?.finish(self.count);
         let mut keys = Keys { read, shared: Vec::new() };
         if self.without_id {
             let raws = self.prepared.iter().flat_map(|source| source.raws(world)).filter_map(Result::ok);
@@ -219,7 +223,7 @@ impl Profile {
             keys.shared = neighbours.filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
             keys.shared.dedup();
         }
-        Dataset { sources: Arc::new(self.prepared), keys, count: self.count, hash }
+        Some(Dataset { sources: Arc::new(self.prepared), keys, count: self.count, hash })
     }
 }
 
@@ -282,6 +286,7 @@ fn check_filter(source: &Prepared, group: &mut Group, sources: &mut SourceMap, f
         let row = match error.mistake {
             Mistake::Unknown => &catalog::UNKNOWN_NAME,
             Mistake::MayBeMissing => &catalog::MAY_BE_MISSING,
+            Mistake::Fails => &catalog::ALWAYS_FAILS,
             Mistake::Syntax => &catalog::BAD_EXPRESSION,
             Mistake::Type | Mistake::Condition => &catalog::WRONG_TYPE,
         };
@@ -312,8 +317,10 @@ impl Group {
         if self.first.is_none() {
             self.first = Some(place.clone());
         }
-        for (name, value) in fields.iter() {
-            let at = match self.index.get(name) {
+        for (nth, (name, value)) in fields.iter().enumerate() {
+            // Rows mostly have the same fields in the same order.
+            let is_nth = self.fields.get(nth).is_some_and(|field| field.name == *name);
+            let at = match if is_nth { Some(&nth) } else { self.index.get(name) } {
                 Some(at) => *at,
                 None => {
                     let at = self.fields.len();
@@ -332,15 +339,7 @@ impl Group {
             if let Some(field) = self.fields.get_mut(at) {
                 field.present += 1;
                 field.seen = row;
-                let known = matches!(
-                    (&field.ty, value),
-                    (Type::Any, _)
-                        | (Type::Str, Value::Str(_))
-                        | (Type::Bool, Value::Bool(_))
-                        | (Type::Int | Type::Number, Value::Int(_))
-                        | (Type::Number, Value::Float(_))
-                );
-                if !known {
+                if !has(&field.ty, value) {
                     field.ty = field.ty.join(&Type::of(value));
                 }
             }
@@ -382,6 +381,11 @@ impl Group {
         &self.fields
     }
 
+    /// Whether a row has the field, or it is declared.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.index.contains_key(name)
+    }
+
     /// What is to be said of a field that some rows lack.
     pub(crate) fn lacking(&self, name: &str) -> Option<Lacking> {
         let field = self.index.get(name).and_then(|at| self.fields.get(*at))?;
@@ -395,6 +399,22 @@ impl Group {
             format!("{} of {} samples {verb} it: {first}{}", thousands(lack), thousands(all), place.text())
         };
         Some(Lacking { text: who, span })
+    }
+}
+
+/// Whether a type surely stays as it is when it is joined with that of a value. It builds nothing, unlike the join.
+fn has(ty: &Type, value: &Value) -> bool {
+    match (ty, value) {
+        (Type::Any, _)
+        | (Type::Str, Value::Str(_))
+        | (Type::Bool, Value::Bool(_))
+        | (Type::Int | Type::Number, Value::Int(_))
+        | (Type::Number, Value::Float(_)) => true,
+        (Type::Record(known), Value::Map(map)) => {
+            let mut pairs = known.iter().zip(map.iter());
+            known.len() == map.len() && pairs.all(|((name, ty), (key, value))| name == key && has(ty, value))
+        }
+        _ => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A row taken apart: its id, its tags, its fields.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use aigo_ir::key::KeyWriter;
@@ -29,7 +30,7 @@ pub(super) struct Raw {
 
 impl Raw {
     /// A row from a map: `id` and `tags` are taken out, the rest are its fields, which must be of their declared types.
-    pub(super) fn new(row: &Map, graph: &Arc<str>, place: Place, declared: &Fields) -> Result<Self, Problem> {
+    pub(super) fn new(mut row: Map, graph: &Arc<str>, place: Place, declared: &Fields) -> Result<Self, Problem> {
         let problem = |key: &str, message: String| {
             place.problem(&catalog::BAD_ROW, Some(key), format!("{}: {message}", place.text()))
         };
@@ -54,11 +55,10 @@ impl Raw {
                 }
             }
         }
-        let mut fields = row.clone();
-        fields.retain(|name, _| !matches!(name, "id" | "tags"));
+        row.retain(|name, _| !matches!(name, "id" | "tags"));
         Ok(Self {
             id,
-            fields: Arc::new(fields),
+            fields: Arc::new(row),
             tags,
             cluster: None,
             conversation: Arc::default(),
@@ -71,7 +71,7 @@ impl Raw {
 
 fn id_of(value: &Value) -> Result<String, String> {
     match value {
-        Value::Str(text) if !text.is_empty() && text.len() <= 200 => Ok(text.to_string()),
+        Value::Str(text) if !text.is_empty() && text.len() <= 200 => Ok(String::from(&**text)),
         Value::Int(n) => Ok(n.to_string()),
         other => Err(format!("`id` must be a text of 1 to 200 bytes or a whole number, and is {}", cut(other))),
     }
@@ -98,11 +98,18 @@ fn cut(value: &Value) -> String {
     }
 }
 
+/// Whether a text has at most 40 characters.
+fn is_short(text: &str) -> bool {
+    text.len() <= 40 || text.chars().nth(40).is_none()
+}
+
 /// The id of a value of a matrix, or of a cluster: its own `id`, a short text or a number as it is, otherwise a hash.
-pub(super) fn value_id(value: &Value) -> String {
+pub(super) fn value_id(value: &Value) -> Cow<'_, str> {
     match value.get("id").unwrap_or(value) {
-        Value::Str(text) if text.chars().count() <= 40 && !text.contains(['/', '\n']) => text.to_string(),
-        plain @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => plain.to_json(),
-        other => KeyWriter::new("aigo.value.1").value(other).finish().hex(8),
+        Value::Str(text) if is_short(text) && !text.bytes().any(|byte| matches!(byte, b'/' | b'\n')) => {
+            Cow::Borrowed(text)
+        }
+        plain @ (Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Cow::Owned(plain.to_json()),
+        other => Cow::Owned(KeyWriter::new("aigo.value.1").value(other).finish().hex(8)),
     }
 }

@@ -72,20 +72,22 @@ impl Prepared {
 
     /// All rows, before the filter.
     pub(super) fn base<'s>(&'s self, world: &'s dyn Sources) -> Raws<'s> {
+        let main: Arc<str> = crate::MAIN.into();
         let rows: Raws<'s> = match &self.from {
-            From::Inline(rows) => Box::new(rows.iter().enumerate().map(|(at, row)| {
+            From::Inline(rows) => Box::new(rows.iter().enumerate().map(move |(at, row)| {
                 let places =
                     row.fields.iter().zip(&row.places).map(|((name, _), span)| (name.clone(), *span)).collect();
                 let place = Place { span: row.span, what: What::Inline(at + 1, places) };
-                Raw::new(&row.fields, &crate::MAIN.into(), place, &self.declared)
+                Raw::new(row.fields.clone(), &main, place, &self.declared)
             })),
             From::Files(files) => Box::new(files.iter().flat_map(move |file| self.file(file, world))),
-            From::Matrix(columns) => Box::new(aigo_source::matrix(columns).map(|fields| {
+            From::Matrix(columns) => Box::new(aigo_source::matrix(columns).map(move |fields| {
                 let id = combination(&fields);
                 let place = Place { span: self.span, what: What::Combination(id.as_str().into()) };
-                let mut raw = Raw::new(&fields, &crate::MAIN.into(), place, &self.declared)?;
+                let cluster = fields.iter().next().map(|(_, value)| value_id(value).into_owned());
+                let mut raw = Raw::new(fields, &main, place, &self.declared)?;
                 raw.id = Some(id);
-                raw.cluster = fields.iter().next().map(|(_, value)| value_id(value));
+                raw.cluster = cluster;
                 Ok(raw)
             })),
             From::Transcripts { files, each_turn } => {
@@ -97,7 +99,7 @@ impl Prepared {
                     scenario.fields.iter().map(|(name, value)| (name.value.as_str(), value.clone())).collect();
                 let graph = format!("scenario/{id}").into();
                 let place = Place { span: scenario.span, what: What::Scenario(id.into(), scenario.id.span) };
-                let mut raw = Raw::new(&fields, &graph, place, &self.declared)?;
+                let mut raw = Raw::new(fields, &graph, place, &self.declared)?;
                 raw.id = Some(id.to_owned());
                 raw.tags.clone_from(&scenario.tags);
                 raw.cluster.clone_from(&scenario.cluster);
@@ -129,7 +131,7 @@ impl Prepared {
                 Err(Problem { fatal: false, help, ..problem })
             }
             Some(value) => {
-                raw.cluster = Some(value_id(value));
+                raw.cluster = Some(value_id(value).into_owned());
                 Ok(raw)
             }
         }
@@ -145,7 +147,7 @@ impl Prepared {
         Box::new(rows.enumerate().map(move |(at, row)| {
             let row = row.map_err(|error| bad_row(file, error))?;
             let place = place_of(file, at, &row);
-            let mut raw = Raw::new(row.value.as_map().unwrap_or(&Map::default()), &graph, place, &self.declared)?;
+            let mut raw = Raw::new(map_of(row.value), &graph, place, &self.declared)?;
             raw.bytes = row.bytes;
             Ok(raw)
         }))
@@ -171,11 +173,12 @@ impl Prepared {
     fn transcript(&self, file: &File, at: usize, transcript: Transcript) -> Result<Raw, Problem> {
         let Transcript { row, conversation } = transcript;
         let place = place_of(file, at, &row);
-        let mut raw = Raw::new(row.value.as_map().unwrap_or(&Map::default()), &RECORDED.into(), place, &self.declared)?;
+        let mut raw = Raw::new(map_of(row.value), &RECORDED.into(), place, &self.declared)?;
         raw.bytes = row.bytes;
         raw.conversation = Arc::new(conversation);
         let user = ["user_id", "user"].iter().find_map(|key| raw.fields.get(key));
-        raw.cluster = user.filter(|user| !matches!(user, Value::Null | Value::List(_))).map(value_id);
+        let user = user.filter(|user| !matches!(user, Value::Null | Value::List(_)));
+        raw.cluster = user.map(|user| value_id(user).into_owned());
         Ok(raw)
     }
 }
@@ -216,6 +219,14 @@ fn turns(raw: &Raw) -> Vec<Result<Raw, Problem>> {
         })
     });
     turns.collect()
+}
+
+/// The pairs of a row.
+fn map_of(row: Value) -> Map {
+    match row {
+        Value::Map(map) => Arc::unwrap_or_clone(map),
+        _ => Map::default(),
+    }
 }
 
 /// What a filter reads.

@@ -31,7 +31,7 @@ impl Reader<'_> {
             "transcripts" => Samples::Transcripts { paths: self.paths(value), each_turn: each_turn.is_some() },
             _ => Samples::Matrix(self.matrix(value)),
         };
-        if going_on.is_some() && verb.value != "transcripts" {
+        if fields.is_idle("continue", verb.value) {
             let message = format!("`continue` goes on with recorded conversations, and `{}` gives none", verb.value);
             let help = "it belongs beside `transcripts`";
             self.report(catalog::BAD_VALUE.at(fields.key_span("continue"), message).help(help));

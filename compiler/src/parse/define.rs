@@ -62,12 +62,18 @@ impl Reader<'_> {
         }
         let fields = self.map(node, &shape::DEFINED_SOLVERS)?;
         let params = fields.get("params").map(|node| self.params(node)).unwrap_or_default();
+        if let Some(node) = fields.get("description") {
+            self.text(node, "description");
+        }
         let body = self.required(&fields, "solvers").map(|node| self.steps(node, "solvers"));
         Some(Definition { name, params, body: body.unwrap_or_default() })
     }
 
     fn defined_scorer(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Definition<Option<Scorer>> {
         let params = node.get("params").filter(|node| !node.is_error()).map(|node| self.params(node));
+        if let Some(node) = node.get("description").filter(|node| !node.is_error()) {
+            self.text(node, "description");
+        }
         let body = self.scorer_called(node, &name);
         Definition { name, params: params.unwrap_or_default(), body }
     }
@@ -112,6 +118,9 @@ impl Reader<'_> {
                     let value = self.value(node)?;
                     Some(Spanned::new(value, node.site()))
                 });
+                if let Some(node) = fields.get("description") {
+                    self.text(node, "description");
+                }
                 let Some(ty) = ty else { continue };
                 if let Some(default) = &default
                     && !Type::of(&default.value).fits(&ty)

@@ -5,7 +5,7 @@ use aigo_ir::diagnostic::{self, Diagnostic};
 use aigo_source::NodeRef;
 
 use crate::catalog;
-use crate::shape::Construct;
+use crate::shape::{self, Construct};
 
 /// Words of other tools, and ours. A word counts where the construct has ours and not theirs.
 const OTHER_WORDS: [(&str, &str); 37] = [
@@ -93,6 +93,10 @@ pub(super) fn unknown(
             found.help(format!("if you mean `{key}`, that is there already: join the two, or remove this one"))
         }
         Some(key) => found.help(format!("did you mean `{key}`?")).fix(format!("write `{key}`"), span, key),
+        // A key of the task that stands too far to the right.
+        None if construct.name != shape::TASK.name && shape::TASK.key(name).is_some() => {
+            found.help(format!("`{name}` is a key of the task itself: move it to the left margin"))
+        }
         None => found.maybe_help(diagnostic::suggest(name, construct.names())),
     }
 }

@@ -6,8 +6,11 @@ mod limits;
 mod rules;
 mod secrets;
 
+pub(crate) use secrets::is_long_key;
+
 use aigo_ir::program::Price;
 use aigo_ir::span::Spanned;
+use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
 use super::{Fields, Reader};
@@ -15,29 +18,17 @@ use crate::ast::{Model, Player};
 use crate::catalog;
 use crate::shape;
 
-/// Keys of a role, and the verbs beside which they mean something.
-const BESIDE: [(&str, &[&str]); 15] = [
-    ("base_url", &["model"]),
-    ("endpoint", &["model"]),
-    ("api_key", &["model"]),
-    ("temperature", &["model"]),
-    ("top_p", &["model"]),
-    ("max_tokens", &["model"]),
-    ("seed", &["model"]),
-    ("stop", &["model"]),
-    ("reasoning_effort", &["model"]),
-    ("extra", &["model"]),
-    ("price", &["model"]),
-    ("headers", &["model"]),
-    ("timeout", &["model", "http", "command"]),
-    ("version", &["http", "command"]),
-    ("env", &["command"]),
-];
-
 impl Reader<'_> {
     pub(super) fn models(&mut self, node: NodeRef<'_>) -> Vec<Model> {
         if !matches!(node.kind(), NodeKind::Map(_)) {
-            self.wrong_kind(node, "`models`", "a map of roles: `assistant`, `user`, `judge`");
+            let wanted = "a map of roles: `assistant`, `user`, `judge`";
+            if matches!(node.kind(), NodeKind::List(_)) && !node.is_incomplete() {
+                let message = format!("`models` must be {wanted}, and this is a list");
+                let help = "write `models: {assistant: …}`; models that are compared have a task each, or a run each";
+                self.report(catalog::WRONG_KIND.at(node.site(), message).help(help));
+            } else {
+                self.wrong_kind(node, "`models`", wanted);
+            }
         }
         let mut models = Vec::new();
         for entry in node.entries() {
@@ -73,10 +64,7 @@ impl Reader<'_> {
 
     /// Reports the keys that mean nothing beside this verb.
     fn beside(&mut self, fields: &Fields<'_>, verb: &str) {
-        for (key, verbs) in BESIDE {
-            if fields.node.get(key).is_none() || verbs.contains(&verb) {
-                continue;
-            }
+        for key in shape::ROLE.names().filter(|key| fields.is_idle(key, verb)) {
             let message = if verb == "scripted" {
                 format!("`{key}` means nothing for a scripted role")
             } else {
@@ -124,6 +112,12 @@ impl Reader<'_> {
     }
 
     fn price(&mut self, node: NodeRef<'_>) -> Option<Price> {
+        if node.value().as_ref().and_then(Value::as_f64).is_some() {
+            let message = "a price must be a map with `input` and `output`, and this is a number";
+            let help = "write what the provider takes in USD per million tokens: `{input: 3, output: 15}`";
+            self.report(catalog::WRONG_KIND.at(node.site(), message).help(help));
+            return None;
+        }
         let fields = self.map(node, &shape::PRICE)?;
         let (input, output) = (self.required(&fields, "input"), self.required(&fields, "output"));
         let input = input.and_then(|node| self.amount(node, "input"));

@@ -15,9 +15,6 @@ use crate::ast::{Gate, Method, Scorer};
 use crate::catalog;
 use crate::shape;
 
-/// The most draws of a judge.
-const MOST_RUNS: u32 = 25;
-
 impl Reader<'_> {
     pub(super) fn scorers(&mut self, node: NodeRef<'_>) -> Vec<Scorer> {
         let items = self.items(node, "scorers", "scorers");
@@ -68,7 +65,6 @@ impl Reader<'_> {
     }
 
     fn scorer_of(&mut self, fields: &Fields<'_>, name: Option<Spanned<String>>) -> Option<Scorer> {
-        let uses = fields.get("use").is_some();
         let (verb, value) = self.verb(fields)?;
         let over = fields.get("over").and_then(|node| {
             let reducers = Reducer::ALL.map(|reducer| (reducer.word(), reducer));
@@ -86,7 +82,7 @@ impl Reader<'_> {
             "graph" => self.graph(value).map(|graph| Method::Graph(Box::new(graph))),
             _ => self.usage(value, fields).map(Method::Use),
         };
-        if !uses && fields.get("with").is_some() {
+        if fields.is_idle("with", verb.value) {
             let message = "`with` gives parameters to what `use` names, and this scorer uses nothing";
             self.report(
                 catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it, or write `use: NAME`"),
@@ -151,11 +147,11 @@ impl Reader<'_> {
     }
 
     fn draws(&mut self, node: NodeRef<'_>, what: &str) -> Option<Spanned<u32>> {
-        self.count(node, what, 2..=MOST_RUNS).map(|n| Spanned::new(n, node.site()))
+        self.count(node, what, 2..=shape::MOST_RUNS).map(|n| Spanned::new(n, node.site()))
     }
 
     fn confirm(&mut self, node: NodeRef<'_>) -> Option<Spanned<u32>> {
-        let confirm = self.count(node, "confirm", 3..=MOST_RUNS)?;
+        let confirm = self.count(node, "confirm", 3..=shape::MOST_RUNS)?;
         if confirm % 2 == 0 {
             let message = format!("`confirm` is {confirm}, of which two halves can disagree");
             let help = format!("write an odd number: `confirm: {}`", confirm + 1);

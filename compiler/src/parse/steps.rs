@@ -94,19 +94,17 @@ impl Reader<'_> {
 
     /// Keys beside a verb that has no use for them.
     fn idle_siblings(&mut self, step: &Step, verb: &str, fields: &Fields<'_>) {
-        let brings_reply = matches!(step.verb, Verb::Generate { .. } | Verb::Script(_));
-        if fields.get("expect").is_some() && !brings_reply {
+        if fields.is_idle("expect", verb) {
             let message = format!("`expect` checks a reply, and `{verb}` brings none");
             let help = "put it on the `generate` whose reply it is about";
             self.report(catalog::BAD_VALUE.at(fields.key_span("expect"), message).help(help));
         }
-        let asks = brings_reply || matches!(step.verb, Verb::SimulateUser(_) | Verb::Judge(_));
-        if fields.get("timeout").is_some() && !asks {
+        if fields.is_idle("timeout", verb) {
             let message = format!("`timeout` bounds an answer, and `{verb}` asks nobody");
             let help = "put it on a step that asks somebody: `generate`, `script`, `simulate_user`, `judge`";
             self.report(catalog::BAD_VALUE.at(fields.key_span("timeout"), message).help(help));
         }
-        if fields.get("with").is_some() && !matches!(step.verb, Verb::Use(_)) {
+        if fields.is_idle("with", verb) {
             let message = format!("`with` is what a definition takes, and `{verb}` uses none");
             self.report(catalog::BAD_VALUE.at(fields.key_span("with"), message).help("remove it"));
         }
@@ -137,8 +135,8 @@ impl Reader<'_> {
             };
             for item in items {
                 let Some(check) = self.check(item) else { continue };
-                for key in ["turns", "who"] {
-                    if let Some(entry) = item.entries().find(|entry| entry.key.value == key) {
+                for key in shape::EXPECTATION.without {
+                    if let Some(entry) = item.entries().find(|entry| entry.key.value == *key) {
                         let message =
                             format!("`{key}` means nothing in an expectation: it is about the reply of its step");
                         self.report(catalog::BAD_VALUE.at(entry.key.span, message).help("remove it"));

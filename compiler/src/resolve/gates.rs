@@ -182,7 +182,7 @@ impl Reader<'_> {
         written: &ast::Gate,
         read: &Written,
     ) {
-        let epochs = self.task.epochs.unwrap_or(1);
+        let epochs = self.task.epochs.as_ref().map_or(1, |epochs| epochs.value);
         if let Aggregate::PassAt(k) | Aggregate::PassAll(k) = gate.aggregate
             && k > epochs
         {

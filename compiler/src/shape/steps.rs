@@ -1,32 +1,72 @@
 //! Steps.
 
-use super::{Construct, Kind, key};
+use aigo_ir::node::MOST_PASSES;
+
+use super::forms::{CHOICES, names_to};
+use super::{Construct, EXPECTATION, Form, JUDGE, Names, SECONDS, Shared, key, verb};
+
+/// A step: a map, or the name of a verb that needs nothing.
+pub static SOLVER: Shared =
+    Shared { name: "a solver", form: Form::Either(&[Form::Map(&STEP), Form::Word(&["generate", "stop"])]) };
+
+/// Steps, at least one.
+pub static BODY: Shared = Shared { name: "the steps of a loop", form: Form::List(1, &Form::Shared(&SOLVER)) };
+/// Steps.
+pub static STEPS: Shared = Shared { name: "solvers", form: Form::List(0, &Form::Shared(&SOLVER)) };
+/// What is said: a text, or one of several.
+const SAYING: Form = Form::Either(&[Form::Template, Form::Map(&SAID)]);
+/// One check, or several.
+const EXPECTED: Form = Form::Either(&[Form::List(0, &Form::Part(&EXPECTATION)), Form::Part(&EXPECTATION)]);
+/// What follows.
+const ON_FAIL: Form = Form::Word(&["continue", "stop"]);
+
+const ASKING: &[&str] = &["generate", "simulate_user", "script", "judge"];
 
 /// A step.
 pub static STEP: Construct = Construct {
     name: "a step",
     keys: &[
-        key("system", Kind::Verb, "Instructs the assistant."),
-        key("user", Kind::Verb, "Says something as the user."),
-        key("assistant", Kind::Verb, "Says something as the assistant, without asking it."),
-        key("generate", Kind::Verb, "Asks the assistant with the whole history, and appends its reply."),
-        key("simulate_user", Kind::Verb, "Asks the user's role for what the user says next."),
-        key("script", Kind::Verb, "For each line: says it as the user, asks the assistant."),
-        key("loop", Kind::Verb, "Repeats steps."),
-        key("if", Kind::Verb, "Does one of two lists of steps."),
-        key("stop", Kind::Verb, "Ends the conversation, or the innermost loop."),
-        key("set", Kind::Verb, "Binds names to values of expressions."),
-        key("as", Kind::Name, "A label: the step's name in positions, and of a `generate` the name of its reply."),
-        key("when", Kind::Expression, "The step is done only when this holds."),
-        key("expect", Kind::List, "Checks of the reply; together they are the scorer `expectations`."),
-        key("on_fail", Kind::Name, "`continue` or `stop` when an expectation fails; `continue` unless given."),
-        key("history", Kind::Verb, "Appends recorded messages: an expression that gives a list of them."),
-        key("for_each", Kind::Verb, "Repeats steps for each item of a list."),
-        key("judge", Kind::Verb, "A checkpoint: a judge's verdict of the conversation so far, a scorer by its label."),
-        key("capture", Kind::Verb, "Binds names to what patterns find in the last message."),
-        key("use", Kind::Verb, "Does the steps of a definition."),
-        key("with", Kind::Map, "What the definition takes."),
-        key("timeout", Kind::Name, "The longest time that an answer may take: `20s`."),
+        verb("system", SAYING, "Instructs the assistant."),
+        verb("user", SAYING, "Says something as the user."),
+        verb("assistant", SAYING, "Says something as the assistant, without asking it."),
+        verb(
+            "generate",
+            Form::Either(&[Form::Map(&GENERATE), Form::Nothing]),
+            "Asks the assistant with the whole history, and appends its reply.",
+        ),
+        verb("simulate_user", Form::Map(&SIMULATE_USER), "Asks the user's role for what the user says next."),
+        verb(
+            "script",
+            Form::Either(&[Form::List(1, &Form::Template), Form::Expression]),
+            "For each line: says it as the user, asks the assistant.",
+        ),
+        verb("loop", Form::Map(&LOOP), "Repeats steps."),
+        verb("if", Form::Map(&IF), "Does one of two lists of steps."),
+        verb("stop", Form::Map(&STOP), "Ends the conversation, or the innermost loop."),
+        verb("set", names_to(&Form::Expression), "Binds names to values of expressions."),
+        key(
+            "as",
+            Form::Name(Names::New),
+            "A label: the step's name in positions, and of a `generate` the name of its reply.",
+        ),
+        key("when", Form::Expression, "The step is done only when this holds."),
+        key("expect", EXPECTED, "Checks of the reply; together they are the scorer `expectations`.")
+            .beside(&["generate", "script"]),
+        key("on_fail", ON_FAIL, "`continue` or `stop` when an expectation fails; `continue` unless given.")
+            .beside(&["generate", "script", "judge"])
+            .or("continue"),
+        verb("history", Form::Expression, "Appends recorded messages: an expression that gives a list of them."),
+        verb("for_each", Form::Map(&FOR_EACH), "Repeats steps for each item of a list."),
+        verb(
+            "judge",
+            Form::Map(&JUDGE),
+            "A checkpoint: a judge's verdict of the conversation so far, a scorer by its label.",
+        )
+        .needs(&["as"]),
+        verb("capture", names_to(&Form::Scalar), "Binds names to what patterns find in the last message."),
+        verb("use", Form::Name(Names::DefinedSolvers), "Does the steps of a definition."),
+        key("with", names_to(&Form::Any), "What the definition takes.").beside(&["use"]),
+        key("timeout", Form::Like(&SECONDS), "The longest time that an answer may take: `20s`.").beside(ASKING),
     ],
 };
 
@@ -34,12 +74,17 @@ pub static STEP: Construct = Construct {
 pub static GENERATE: Construct = Construct {
     name: "`generate`",
     keys: &[
-        key("role", Kind::Name, "Who is asked; the assistant unless given."),
+        key("role", Form::Name(Names::Role), "Who is asked; the assistant unless given.").or("assistant"),
         // Siblings written one level too deep are the commonest slip, so `generate:` takes them too.
-        key("as", Kind::Name, "A label: the step's name in positions, and the name of the reply."),
-        key("expect", Kind::List, "Checks of the reply."),
-        key("on_fail", Kind::Name, "`continue` or `stop` when an expectation fails."),
-        key("max_tool_rounds", Kind::Number, "How often it may call tools before it must answer; 8 unless given."),
+        key("as", Form::Name(Names::New), "A label: the step's name in positions, and the name of the reply."),
+        key("expect", EXPECTED, "Checks of the reply."),
+        key("on_fail", ON_FAIL, "`continue` or `stop` when an expectation fails.").or("continue"),
+        key(
+            "max_tool_rounds",
+            Form::Whole(1, 100),
+            "How often it may call tools before it must answer; 8 unless given.",
+        )
+        .or("8"),
     ],
 };
 
@@ -47,28 +92,31 @@ pub static GENERATE: Construct = Construct {
 pub static SIMULATE_USER: Construct = Construct {
     name: "`simulate_user`",
     keys: &[
-        key("goal", Kind::Template, "What the user wants. Required."),
-        key("persona", Kind::Template, "How the user is."),
-        key("knows", Kind::Template, "What the user can tell when asked."),
-        key("opening", Kind::Template, "What the user says first; then nothing is asked for the first message."),
-        key("min_turns", Kind::Number, "The user goes on until that many turns; 1 unless given."),
+        key("goal", Form::Template, "What the user wants. Required.").required(),
+        key("persona", Form::Mentions(Names::Persona, &Form::Template), "How the user is."),
+        key("knows", Form::Template, "What the user can tell when asked."),
+        key("opening", Form::Template, "What the user says first; then nothing is asked for the first message."),
+        key("min_turns", PASSES, "The user goes on until that many turns; 1 unless given.").or("1"),
         key(
             "withholds",
-            Kind::Template,
+            Form::Template,
             "What the user knows and does not tell unless the assistant asks for exactly that.",
         ),
-        key("language", Kind::Template, "The language that the user writes; the task's `language` unless given."),
-        key("stop", Kind::Template, "When the user is done, beside having what it wants."),
+        key("language", Form::Template, "The language that the user writes; the task's `language` unless given."),
+        key("stop", Form::Template, "When the user is done, beside having what it wants."),
     ],
 };
+
+#[expect(clippy::cast_lossless, reason = "`From` is not const")]
+const PASSES: Form = Form::Whole(1, MOST_PASSES as i64);
 
 /// `loop`.
 pub static LOOP: Construct = Construct {
     name: "`loop`",
     keys: &[
-        key("max_turns", Kind::Number, "The most passes. Required: a loop has a bound."),
-        key("until", Kind::Expression, "Ends the loop when it holds; asked before every pass, the first included."),
-        key("solvers", Kind::List, "The steps. Required."),
+        key("max_turns", PASSES, "The most passes. Required: a loop has a bound.").required(),
+        key("until", Form::Expression, "Ends the loop when it holds; asked before every pass, the first included."),
+        key("solvers", Form::Shared(&BODY), "The steps. Required.").required(),
     ],
 };
 
@@ -76,9 +124,9 @@ pub static LOOP: Construct = Construct {
 pub static IF: Construct = Construct {
     name: "`if`",
     keys: &[
-        key("when", Kind::Expression, "The condition. Required."),
-        key("then", Kind::List, "The steps when it holds. Required."),
-        key("else", Kind::List, "The steps when it does not."),
+        key("when", Form::Expression, "The condition. Required.").required(),
+        key("then", Form::Shared(&STEPS), "The steps when it holds. Required.").required(),
+        key("else", Form::Shared(&STEPS), "The steps when it does not."),
     ],
 };
 
@@ -86,24 +134,26 @@ pub static IF: Construct = Construct {
 pub static FOR_EACH: Construct = Construct {
     name: "`for_each`",
     keys: &[
-        key("in", Kind::Expression, "The list. Required."),
-        key("as", Kind::Name, "The name of the item. Required."),
-        key("solvers", Kind::List, "The steps. Required."),
+        key("in", Form::Expression, "The list. Required.").required(),
+        key("as", Form::Name(Names::New), "The name of the item. Required.").required(),
+        key("solvers", Form::Shared(&BODY), "The steps. Required.").required(),
     ],
 };
 
 /// One of several texts, one of which is said.
 pub static SAID: Construct = Construct {
     name: "what is said",
-    keys: &[key("any_of", Kind::List, "Several texts, one of which is drawn by position from the seed. Required.")],
+    keys: &[
+        key("any_of", CHOICES, "Several texts, one of which is drawn by position from the seed. Required.").required()
+    ],
 };
 
 /// `stop`.
 pub static STOP: Construct = Construct {
     name: "`stop`",
     keys: &[
-        key("when", Kind::Expression, "The condition; always unless given."),
-        key("reason", Kind::Name, "Why, for readers."),
-        key("loop", Kind::Boolean, "Ends the innermost loop instead of the conversation."),
+        key("when", Form::Expression, "The condition; always unless given."),
+        key("reason", Form::Text, "Why, for readers."),
+        key("loop", Form::Boolean, "Ends the innermost loop instead of the conversation.").or("false"),
     ],
 };

@@ -1,44 +1,73 @@
 //! The top of a task.
 
-use super::{Construct, Kind, key};
+use super::forms::{PARAMS, at_least, list, map_of, names_to};
+use super::{
+    CALL, Construct, DATASET, DEFINED_SCORER, FIELD_TYPE, Form, GATE, Keys, LAST_CALL, MONEY, Names, PLAYER, Required,
+    SCORER, SECONDS, STEPS, TYPE, key,
+};
+
+const IMPORTS: Form = Form::Either(&[list(&Form::Text), Form::Text]);
+const TAGS: Form = list(&Form::Mentions(Names::Tag, &Form::Text));
 
 /// The top of a task.
 pub static TASK: Construct = Construct {
     name: "a task",
     keys: &[
-        key("aigo", Kind::Number, "The version of the language: 1. Required."),
-        key("name", Kind::Name, "What the task is called. Required."),
-        key("description", Kind::Name, "What it is for."),
-        key("models", Kind::Map, "Who plays which role. Required."),
-        key("fields", Kind::Map, "The types of the samples' fields, where they are not to be inferred."),
-        key("dataset", Kind::Map, "Where the samples come from: one source, or a list of them."),
-        key("solvers", Kind::List, "How every sample of the dataset proceeds."),
-        key("scorers", Kind::List, "How conversations are scored."),
-        key("gates", Kind::List, "When a build fails."),
-        key("suites", Kind::Map, "Named selections of samples: `{NAME: {select, subset}}`."),
-        key("epochs", Kind::Number, "How often each sample is run; 1 unless given."),
-        key("seed", Kind::Number, "From which choices are drawn; 0 unless given."),
-        key("limits", Kind::Map, "What a run may use."),
-        key("setup", Kind::List, "Calls before each sample."),
-        key("teardown", Kind::List, "Calls after each sample, however it ended."),
-        key("import", Kind::List, "Files whose definitions this one may use."),
-        key("define", Kind::Map, "Solvers, scorers and personas with names and parameters."),
-        key("scenarios", Kind::List, "Samples that bring their own steps."),
-        key("world", Kind::Map, "The state that tools change: `{state: …}`."),
-        key("tools", Kind::List, "What the assistant may call."),
-        key("language", Kind::Name, "The language that simulated users write; that of their goal unless given."),
-        key("tags", Kind::List, "Tags of every sample of the task."),
+        key("aigo", Form::Whole(1, 1), "The version of the language: 1. Required.").required(),
+        key("name", Form::Text, "What the task is called. Required.").required(),
+        key("description", Form::Text, "What it is for."),
+        key("models", Form::Named(Keys::Roles, &Form::Shared(&PLAYER)), "Who plays which role. Required.").required(),
+        key(
+            "fields",
+            map_of(&Form::Shared(&FIELD_TYPE)),
+            "The types of the samples' fields, where they are not to be inferred.",
+        ),
+        super::Key {
+            required: Required::Unless("scenarios"),
+            ..key(
+                "dataset",
+                Form::Either(&[Form::Map(&DATASET), list(&Form::Map(&DATASET))]),
+                "Where the samples come from: one source, or a list of them.",
+            )
+        },
+        key("solvers", Form::Shared(&STEPS), "How every sample of the dataset proceeds."),
+        key("scorers", list(&Form::Map(&SCORER)), "How conversations are scored."),
+        key("gates", list(&Form::Either(&[Form::Map(&GATE), CONDITION_TEXT])), "When a build fails."),
+        key("suites", names_to(&Form::Map(&SUITE)), "Named selections of samples: `{NAME: {select, subset}}`."),
+        key("epochs", Form::Whole(1, 1000), "How often each sample is run; 1 unless given.").or("1"),
+        key("seed", at_least(0), "From which choices are drawn; 0 unless given.").or("0"),
+        key("limits", Form::Map(&LIMITS), "What a run may use."),
+        key("setup", list(&Form::Map(&CALL)), "Calls before each sample."),
+        key("teardown", list(&Form::Part(&LAST_CALL)), "Calls after each sample, however it ended."),
+        key("import", IMPORTS, "Files whose definitions this one may use."),
+        key("define", Form::Map(&DEFINE), "Solvers, scorers and personas with names and parameters."),
+        key("scenarios", list(&Form::Map(&SCENARIO)), "Samples that bring their own steps."),
+        key("world", Form::Map(&WORLD), "The state that tools change: `{state: …}`."),
+        key("tools", list(&Form::Map(&TOOL)), "What the assistant may call."),
+        key("language", Form::Scalar, "The language that simulated users write; that of their goal unless given."),
+        key("tags", TAGS, "Tags of every sample of the task."),
     ],
 };
+
+/// A gate that is its condition alone.
+const CONDITION_TEXT: Form = Form::Mentions(Names::Scorer, &Form::Text);
 
 /// The run's limits.
 pub static LIMITS: Construct = Construct {
     name: "the limits",
     keys: &[
-        key("calls", Kind::Number, "The most calls of a run; at it the run stops and can be resumed."),
-        key("time", Kind::Name, "The longest time of a run: `90s`, `60m`, `2h`."),
-        key("cost", Kind::Name, "The most that a run may cost: `25 USD`. Every model that is asked needs its `price`."),
-        key("sample", Kind::Map, "What each sample may use; at it the sample ends with `sample_limit`."),
+        key("calls", at_least(1), "The most calls of a run; at it the run stops and can be resumed."),
+        key("time", Form::Like(&SECONDS), "The longest time of a run: `90s`, `60m`, `2h`."),
+        key(
+            "cost",
+            Form::Like(&MONEY),
+            "The most that a run may cost: `25 USD`. Every model that is asked needs its `price`.",
+        ),
+        key(
+            "sample",
+            Form::Map(&SAMPLE_LIMITS),
+            "What each sample may use; at it the sample ends with `sample_limit`.",
+        ),
     ],
 };
 
@@ -46,11 +75,11 @@ pub static LIMITS: Construct = Construct {
 pub static SAMPLE_LIMITS: Construct = Construct {
     name: "the limits of a sample",
     keys: &[
-        key("calls", Kind::Number, "The most calls."),
-        key("tokens", Kind::Number, "The most tokens, of prompts and answers together."),
-        key("turns", Kind::Number, "The most turns."),
-        key("time", Kind::Name, "The longest time: `90s`, `60m`, `2h`."),
-        key("cost", Kind::Name, "The most that it may cost: `0.5 USD`."),
+        key("calls", at_least(1), "The most calls."),
+        key("tokens", at_least(1), "The most tokens, of prompts and answers together."),
+        key("turns", at_least(1), "The most turns."),
+        key("time", Form::Like(&SECONDS), "The longest time: `90s`, `60m`, `2h`."),
+        key("cost", Form::Like(&MONEY), "The most that it may cost: `0.5 USD`."),
     ],
 };
 
@@ -58,10 +87,11 @@ pub static SAMPLE_LIMITS: Construct = Construct {
 pub static LIBRARY: Construct = Construct {
     name: "a file of definitions",
     keys: &[
-        key("aigo", Kind::Number, "The version of the language: 1. Required."),
-        key("description", Kind::Name, "What it is for."),
-        key("import", Kind::List, "Files whose definitions this one may use."),
-        key("define", Kind::Map, "Solvers, scorers and personas with names and parameters. Required."),
+        key("aigo", Form::Whole(1, 1), "The version of the language: 1. Required.").required(),
+        key("description", Form::Text, "What it is for."),
+        key("import", IMPORTS, "Files whose definitions this one may use."),
+        key("define", Form::Map(&DEFINE), "Solvers, scorers and personas with names and parameters. Required.")
+            .required(),
     ],
 };
 
@@ -69,9 +99,17 @@ pub static LIBRARY: Construct = Construct {
 pub static DEFINE: Construct = Construct {
     name: "`define`",
     keys: &[
-        key("solvers", Kind::Map, "Lists of steps, by name."),
-        key("scorers", Kind::Map, "Scorers, by name."),
-        key("personas", Kind::Map, "How simulated users are, by name."),
+        key(
+            "solvers",
+            names_to(&Form::Either(&[Form::Map(&DEFINED_SOLVERS), Form::Shared(&STEPS)])),
+            "Lists of steps, by name.",
+        ),
+        key("scorers", names_to(&Form::Map(&DEFINED_SCORER)), "Scorers, by name."),
+        key(
+            "personas",
+            names_to(&Form::Either(&[Form::Map(&PERSONA), Form::TextTemplate])),
+            "How simulated users are, by name.",
+        ),
     ],
 };
 
@@ -79,9 +117,9 @@ pub static DEFINE: Construct = Construct {
 pub static DEFINED_SOLVERS: Construct = Construct {
     name: "a definition of solvers",
     keys: &[
-        key("params", Kind::Map, "What it takes: names and their types."),
-        key("solvers", Kind::List, "The steps. Required."),
-        key("description", Kind::Name, "What it is for."),
+        key("params", PARAMS, "What it takes: names and their types."),
+        key("solvers", Form::Shared(&STEPS), "The steps. Required.").required(),
+        key("description", Form::Text, "What it is for."),
     ],
 };
 
@@ -89,9 +127,10 @@ pub static DEFINED_SOLVERS: Construct = Construct {
 pub static PARAM: Construct = Construct {
     name: "a parameter",
     keys: &[
-        key("type", Kind::Name, "Its type: `string`, `integer`, `number`, `boolean`, `list<string>`. Required."),
-        key("default", Kind::Any, "Its value where none is given; without one it must be given."),
-        key("description", Kind::Name, "What it means."),
+        key("type", Form::Like(&TYPE), "Its type: `string`, `integer`, `number`, `boolean`, `list<string>`. Required.")
+            .required(),
+        key("default", Form::Any, "Its value where none is given; without one it must be given."),
+        key("description", Form::Text, "What it means."),
     ],
 };
 
@@ -99,9 +138,13 @@ pub static PARAM: Construct = Construct {
 pub static PERSONA: Construct = Construct {
     name: "a persona",
     keys: &[
-        key("text", Kind::Template, "How the user is. Required."),
-        key("must", Kind::List, "What the user must have done by the end, for the persona to have been played."),
-        key("probes", Kind::List, "The scorers that it is meant to try."),
+        key("text", Form::Template, "How the user is. Required.").required(),
+        key("must", list(&Form::Text), "What the user must have done by the end, for the persona to have been played."),
+        key(
+            "probes",
+            Form::Either(&[list(&Form::Name(Names::Scorer)), Form::Name(Names::Scorer)]),
+            "The scorers that it is meant to try.",
+        ),
     ],
 };
 
@@ -109,32 +152,41 @@ pub static PERSONA: Construct = Construct {
 pub static SCENARIO: Construct = Construct {
     name: "a scenario",
     keys: &[
-        key("id", Kind::Name, "Its key, unique among all samples. Required."),
-        key("with", Kind::Map, "Its fields."),
-        key("tags", Kind::List, "Its tags."),
-        key("cluster", Kind::Name, "What it is counted with in statistics; itself unless given."),
-        key("solvers", Kind::List, "Its steps; the task's unless given."),
+        key(
+            "id",
+            Form::Either(&[Form::Text, Form::Whole(i64::MIN, i64::MAX)]),
+            "Its key, unique among all samples. Required.",
+        )
+        .required(),
+        key("with", map_of(&Form::Any), "Its fields."),
+        key("tags", TAGS, "Its tags."),
+        key("cluster", Form::Text, "What it is counted with in statistics; itself unless given."),
+        key("solvers", Form::Shared(&STEPS), "Its steps; the task's unless given."),
     ],
 };
 
 /// `world`.
 pub static WORLD: Construct = Construct {
     name: "the world",
-    keys: &[key("state", Kind::Map, "What every sample begins with in each epoch. Required.")],
+    keys: &[key("state", map_of(&Form::Any), "What every sample begins with in each epoch. Required.").required()],
 };
 
 /// A tool.
 pub static TOOL: Construct = Construct {
     name: "a tool",
     keys: &[
-        key("name", Kind::Name, "As the assistant calls it. Required."),
-        key("description", Kind::Name, "What the assistant is told of it."),
-        key("params", Kind::Map, "What it takes: names and their types."),
-        key("require", Kind::Expression, "What must hold; otherwise the call is answered with an error."),
-        key("set", Kind::Map, "What becomes of the state: paths to expressions, computed before any is set."),
-        key("returns", Kind::Any, "The result: an expression, or a map of expressions."),
-        key("fail", Kind::Map, "A fault on order: `{on_call, error}`."),
-        key("ends", Kind::Name, "The call ends the conversation: `handed_off`."),
+        key("name", Form::Name(Names::New), "As the assistant calls it. Required.").required(),
+        key("description", Form::Text, "What the assistant is told of it."),
+        key("params", PARAMS, "What it takes: names and their types."),
+        key("require", Form::Expression, "What must hold; otherwise the call is answered with an error."),
+        key(
+            "set",
+            map_of(&Form::Expression),
+            "What becomes of the state: paths to expressions, computed before any is set.",
+        ),
+        key("returns", Form::Any, "The result: an expression, or a map of expressions."),
+        key("fail", Form::Map(&TOOL_FAULT), "A fault on order: `{on_call, error}`."),
+        key("ends", Form::Word(&["handed_off"]), "The call ends the conversation: `handed_off`."),
     ],
 };
 
@@ -142,8 +194,8 @@ pub static TOOL: Construct = Construct {
 pub static TOOL_FAULT: Construct = Construct {
     name: "a fault of a tool",
     keys: &[
-        key("on_call", Kind::Number, "Which call of the tool fails, from 1. Required."),
-        key("error", Kind::Name, "What the assistant is told. Required."),
+        key("on_call", Form::Whole(1, 10_000), "Which call of the tool fails, from 1. Required.").required(),
+        key("error", Form::Text, "What the assistant is told. Required.").required(),
     ],
 };
 
@@ -151,8 +203,12 @@ pub static TOOL_FAULT: Construct = Construct {
 pub static SUITE: Construct = Construct {
     name: "a suite",
     keys: &[
-        key("select", Kind::Name, "Which samples: tags with `and`, `or`, `not`; all unless given."),
-        key("subset", Kind::Map, "How many of them: `{n, stratify}`."),
+        key(
+            "select",
+            Form::Mentions(Names::Tag, &Form::Scalar),
+            "Which samples: tags with `and`, `or`, `not`; all unless given.",
+        ),
+        key("subset", Form::Map(&SUBSET), "How many of them: `{n, stratify}`."),
     ],
 };
 
@@ -160,7 +216,11 @@ pub static SUITE: Construct = Construct {
 pub static SUBSET: Construct = Construct {
     name: "a subset",
     keys: &[
-        key("n", Kind::Number, "How many samples. Required."),
-        key("stratify", Kind::List, "Fields whose values are to be met as evenly as possible."),
+        key("n", Form::Whole(1, 1_000_000), "How many samples. Required.").required(),
+        key(
+            "stratify",
+            Form::Either(&[list(&Form::Name(Names::Field)), Form::Name(Names::Field)]),
+            "Fields whose values are to be met as evenly as possible.",
+        ),
     ],
 };

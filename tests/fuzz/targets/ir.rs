@@ -36,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let linked = Arc::new(linked);
     for graph in linked.program.solves.iter().map(|graph| graph.name.clone()) {
-        let sample = Sample { key: "s".into(), epoch: 1, graph, row: Arc::default(), conversation: Arc::default() };
+        let sample = Sample { key: "s".into(), epoch: 1, graph, row: Arc::default(), conversation: Arc::default(), tags: Arc::default(), cluster: None };
         let (mut trial, mut pending) = Trial::start(Arc::clone(&linked), Arc::new(sample));
         // Loops are bounded by the program, so this ends; a bound of many passes in passes is cut here.
         for n in 0..200 {

@@ -146,7 +146,7 @@ fn valid() -> Vec<Vec<u8>> {
         ("b", Value::from("\u{202e}")),
     ]);
     let open = |trial| {
-        Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), messages: None, tags: vec![own("t")] })
+        Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), messages: None, tags: vec![own("t")], cluster: Some(own("c")) })
     };
     let ask = |trial| {
         let (graph, node, content, role) = (own("g"), own("s.0"), own("0123456789abcdef01234567"), own("r"));

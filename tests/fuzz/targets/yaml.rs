@@ -1,12 +1,12 @@
 //! Any bytes: read as YAML and walked, each scalar located, and read as rows of
 //! every format and as conversations. Nothing may panic, hang or disagree
-//! with the file.
+//! with the file, nor the two readers of YAML with each other.
 #![no_main]
 
 use aigo_ir::message::Conversation;
 use aigo_ir::span::FileId;
 use aigo_source::transcript::conversations;
-use aigo_source::{Format, Kind, NodeRef, Style, Take, decode, parse, rows};
+use aigo_source::{Format, Kind, NodeRef, Style, Take, decode, parse, parse_by_events, rows};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -31,6 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     };
     let parsed = parse(text, FileId(0));
+    assert_eq!(parsed, parse_by_events(text, FileId(0)));
     for found in &parsed.diagnostics {
         let spans = found.span.into_iter().chain(found.related.iter().map(|(span, _)| *span));
         let spans = spans.chain(found.fix.as_ref().map(|fix| fix.span));

@@ -16,8 +16,12 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Find the mistakes in tasks, without making a call
     Check(CheckArgs),
+    /// Lay out tasks and files of definitions; what they say stays the same
+    Fmt(FmtArgs),
     /// Say what a code of a finding means, with an example
     Explain(ExplainArgs),
+    /// Pin what makes scores comparable, in the file `aigo.lock` beside each task
+    Lock(LockArgs),
     /// Print the program that a task is compiled to
     Compile(CompileArgs),
     /// Run a task and report its scores
@@ -26,6 +30,12 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Run a log's program over its recorded answers, offline, and compare
     Replay(ReplayArgs),
+    /// Write a task to start from
+    Init(InitArgs),
+    /// Print the JSON schema from which editors complete and check tasks
+    Schema(SchemaArgs),
+    /// Print what a shell needs to complete commands and flags
+    Completions(CompletionsArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -39,15 +49,27 @@ pub(crate) struct CheckArgs {
     /// Where the text of `--stdin` would stand; there need not be such a file
     #[arg(long, value_name = "PATH", requires = "stdin")]
     pub(crate) path: Option<PathBuf>,
+    /// Apply the fixes that are certain, then show what remains; with `--stdin` the text is printed
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With `--fix`: print what would change, and write nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) diff: bool,
     /// Only the tasks whose tags, name or file match: `p0 and not slow`
     #[arg(short = 'k', value_name = "EXPR")]
     pub(crate) select: Option<String>,
     /// How findings are shown
     #[arg(long, value_enum, default_value_t = Findings::Text)]
     pub(crate) format: Findings,
+    /// Also ask each endpoint whether it accepts key and model: one cheap call for each
+    #[arg(long, conflicts_with = "stdin")]
+    pub(crate) keys: bool,
     /// Exit with 3 also for warnings: `--deny warnings`
     #[arg(long, value_name = "WHAT")]
     pub(crate) deny: Option<Deny>,
+    /// Exit with 3 where something moved since the task was locked, and where it is not locked
+    #[arg(long)]
+    pub(crate) locked: bool,
     /// Whether findings are coloured; `auto` looks at the terminal, `NO_COLOR` and `CLICOLOR_FORCE`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub(crate) color: Color,
@@ -84,6 +106,31 @@ pub(crate) enum Color {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct FmtArgs {
+    /// Files, folders (all tasks and files of definitions below them) and patterns; the current folder unless said
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print the text on standard input as it would be, as if it stood at `--path`: for editors
+    #[arg(long, requires = "path", conflicts_with = "paths")]
+    pub(crate) stdin: bool,
+    /// Where the text of `--stdin` would stand; there need not be such a file
+    #[arg(long, value_name = "PATH", requires = "stdin")]
+    pub(crate) path: Option<PathBuf>,
+    /// Write nothing; name the files that would change, and exit with 3 if there are any
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Write nothing; print what would change, and exit with 3 if something would
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Write short forms out: `- generate` as `- generate: {}`
+    #[arg(long)]
+    pub(crate) expand: bool,
+    /// How many threads work; as many as there are cores unless said
+    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct ExplainArgs {
     /// Codes, such as E0302; all are listed unless one is named
     #[arg(value_name = "CODE")]
@@ -102,9 +149,77 @@ pub(crate) enum PageFormat {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct LockArgs {
+    /// Tasks: files, folders (all tasks below them) and patterns; the current folder unless said
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<PathBuf>,
+    /// Write nothing: the same as `aigo check --locked`
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct CompileArgs {
     /// A task: a file, or a folder with a `task.yaml`
     pub(crate) task: PathBuf,
+    /// What is made of the program
+    #[arg(long, value_enum, default_value_t = Emit::Ir)]
+    pub(crate) emit: Emit,
+    /// How bounds are shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Write to this file, and print nothing
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emit {
+    /// The program as text
+    Ir,
+    /// The program as JSON
+    Json,
+    /// Its graphs for Graphviz
+    Dot,
+    /// Its graphs as a picture
+    Svg,
+    /// What a run can come to at most: calls, tokens, money
+    Bounds,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InitArgs {
+    /// The folder that it is written to; made if it is not there
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// What is to be evaluated
+    #[arg(long = "for", value_enum, value_name = "WHAT", default_value_t = Template::Support)]
+    pub(crate) template: Template,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// A support assistant: keeps what it is told in mind, and to the company's rules
+    Support,
+    /// An assistant that answers from documents
+    Rag,
+    /// A tutor, who helps and does not give the answer away
+    Tutor,
+    /// An assistant that acts through tools
+    Agent,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SchemaArgs {
+    /// A task, whose own names the schema then knows: a file, or a folder with a `task.yaml`
+    pub(crate) task: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -119,6 +234,9 @@ pub(crate) enum Format {
 pub(crate) struct RunArgs {
     /// A task: a file, or a folder with a `task.yaml`
     pub(crate) task: PathBuf,
+    /// Print what the run would do and cost at most, and ask nobody
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }

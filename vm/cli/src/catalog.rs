@@ -18,8 +18,3 @@ pub(crate) fn page(code: &str) -> Option<&'static str> {
     let at = PAGES.binary_search_by(|(known, _)| (*known).cmp(code)).ok()?;
     PAGES.get(at).map(|(_, text)| *text)
 }
-
-/// What names a code's page everywhere. The pages have no address on the web; `aigo explain` prints them.
-pub(crate) fn url(code: &str) -> String {
-    format!("urn:x-aigo:{code}")
-}

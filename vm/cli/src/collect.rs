@@ -58,6 +58,20 @@ impl Collector {
         }
     }
 
+    /// Takes findings of tasks that were taken before.
+    pub(crate) fn more(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            self.finding(finding);
+        }
+    }
+
+    /// Shows lines to people; the other formats have findings alone.
+    pub(crate) fn table(&mut self, lines: &str) {
+        if self.format == Findings::Text {
+            self.output.write(&lines.split_inclusive('\n').map(one_line).collect::<String>());
+        }
+    }
+
     fn finding(&mut self, finding: Finding) {
         if self.seen.contains(&finding.identity) {
             return;
@@ -127,6 +141,11 @@ fn written(json: Result<String, serde_json::Error>) -> String {
         out::error(&format!("the findings have no JSON: {error}"));
         String::new()
     })
+}
+
+/// A line of the table, with nothing in it that could drive a terminal.
+fn one_line(line: &str) -> String {
+    aigo_ir::text::printable(line.trim_end()) + "\n"
 }
 
 fn more(omitted: usize) -> String {

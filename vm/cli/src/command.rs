@@ -2,8 +2,16 @@
 
 pub(crate) mod check;
 pub(crate) mod compile;
+pub(crate) mod completions;
 pub(crate) mod drive;
 pub(crate) mod explain;
+mod fix;
+pub(crate) mod fmt;
+pub(crate) mod init;
+pub(crate) mod keys;
+pub(crate) mod lock;
+pub(crate) mod plan;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod schema;

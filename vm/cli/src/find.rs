@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use aigo_compiler::glob::is_pattern;
+
 use crate::{glob, read};
 
 /// Folders that hold no tasks of the user's own; hidden ones are left out too. Named directly, each is searched.
@@ -38,8 +40,11 @@ pub(crate) struct Found {
     pub(crate) searches: Vec<Search>,
     /// One line each.
     pub(crate) faults: Vec<String>,
-    /// The candidates by the files that they really are, so that none is looked at twice.
-    known: BTreeMap<PathBuf, usize>,
+    /// The candidates by the files that they really are, so that none is looked at twice. Not as paths, which are compared
+    /// part by part.
+    known: BTreeMap<OsString, usize>,
+    /// The folder of the last named file, as it was typed and as it really is.
+    last_folder: Option<(PathBuf, PathBuf)>,
 }
 
 /// Finds what was typed; nothing stands for the current folder.
@@ -49,10 +54,12 @@ pub(crate) fn find(typed: &[PathBuf]) -> Found {
         found.folder(Path::new("."));
     }
     for path in typed {
-        match fs::metadata(path) {
+        let own = fs::symlink_metadata(path);
+        let is_link = own.as_ref().is_ok_and(fs::Metadata::is_symlink);
+        match if is_link { fs::metadata(path) } else { own } {
             Ok(metadata) if metadata.is_dir() => found.folder(path),
-            Ok(_) => found.named(path),
-            Err(error) => match path.to_str().filter(|text| glob::is_pattern(text)) {
+            Ok(_) => found.named(path, is_link),
+            Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
                 Some(pattern) => found.pattern(pattern),
                 None => found.faults.push(read::missing(path, &error)),
             },
@@ -62,17 +69,28 @@ pub(crate) fn find(typed: &[PathBuf]) -> Found {
 }
 
 impl Found {
-    fn named(&mut self, path: &Path) {
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if let Some(candidate) = self.known.get(&real).and_then(|at| self.candidates.get_mut(*at)) {
+    fn named(&mut self, path: &Path, is_link: bool) {
+        let real = if is_link { None } else { self.in_folder(path) };
+        let real = real.or_else(|| fs::canonicalize(path).ok()).unwrap_or_else(|| path.to_owned());
+        if let Some(candidate) = self.known.get(real.as_os_str()).and_then(|at| self.candidates.get_mut(*at)) {
             candidate.is_named = true;
             return;
         }
         self.add(real, Candidate { path: path.to_owned(), is_named: true, searches: Vec::new() });
     }
 
+    /// What a path that is no link really is. Files that are named one after the other mostly share their folder.
+    fn in_folder(&mut self, path: &Path) -> Option<PathBuf> {
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        if self.last_folder.as_ref().is_none_or(|(last, _)| last != folder) {
+            let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            self.last_folder = Some((folder.to_owned(), fs::canonicalize(here).ok()?));
+        }
+        self.last_folder.as_ref().map(|(_, real)| real.join(name))
+    }
+
     fn add(&mut self, real: PathBuf, candidate: Candidate) {
-        self.known.insert(real, self.candidates.len());
+        self.known.insert(real.into_os_string(), self.candidates.len());
         self.candidates.push(candidate);
     }
 
@@ -99,7 +117,7 @@ impl Found {
     }
 
     fn came_upon(&mut self, real: PathBuf, path: PathBuf, search: usize) {
-        match self.known.get(&real).and_then(|at| self.candidates.get_mut(*at)) {
+        match self.known.get(real.as_os_str()).and_then(|at| self.candidates.get_mut(*at)) {
             Some(candidate) => candidate.searches.push(search),
             None => self.add(real, Candidate { path, is_named: false, searches: vec![search] }),
         }

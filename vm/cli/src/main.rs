@@ -4,18 +4,22 @@ mod args;
 mod catalog;
 mod collect;
 mod command;
+mod diff;
 mod exit;
 mod find;
 mod finding;
 mod glob;
 mod markdown;
+mod mend;
 mod out;
 mod parallel;
 mod peek;
 mod read;
+mod replace;
 mod runs;
 mod show;
 mod task;
+mod template;
 mod terminal;
 mod world;
 
@@ -60,10 +64,15 @@ fn main() -> ExitCode {
 fn dispatch(args: Args) -> u8 {
     match args.command {
         Command::Check(args) => command::check::check(&args),
+        Command::Fmt(args) => command::fmt::fmt(&args),
         Command::Explain(args) => command::explain::explain(&args),
+        Command::Lock(args) => command::lock::lock(&args),
         Command::Compile(args) => command::compile::compile(&args),
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
+        Command::Init(args) => command::init::init(&args),
+        Command::Schema(args) => command::schema::schema(&args),
+        Command::Completions(args) => command::completions::completions(&args),
     }
 }

@@ -17,6 +17,12 @@ pub(crate) fn text(text: &str) {
     let _ = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
 }
 
+/// To standard output as it is: a text that was read, for the program that gave it.
+pub(crate) fn raw(text: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text).and_then(|()| out.flush());
+}
+
 /// Standard output for much text, which was made safe before it was coloured. When its reader has gone away, nothing more
 /// is written, and that is no error.
 pub(crate) struct Output {

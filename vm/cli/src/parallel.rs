@@ -12,8 +12,13 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The most items that a thread takes at a time: each handing over wakes the thread that takes the results.
+const MOST_AT_ONCE: usize = 32;
+/// How often each thread comes back for more, at least: the more often, the more equal are the ends of all.
+const LEAST_TURNS: usize = 16;
+
 /// Does the work of each item, on up to `threads` threads with large stacks, and hands items and results to `take` in the order
-/// of the items, each as soon as all before them are there. What is handed over does not depend on the number of threads.
+/// of the items, each soon after all before them are there. What is handed over does not depend on the number of threads.
 pub(crate) fn in_order<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
@@ -22,6 +27,7 @@ pub(crate) fn in_order<T: Sync, R: Send>(
 ) {
     let threads = threads.min(items.len());
     let next = AtomicUsize::new(0);
+    let at_once = (items.len() / (threads.max(1) * LEAST_TURNS)).clamp(1, MOST_AT_ONCE);
     thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
         let mut started = 0;
@@ -29,9 +35,10 @@ pub(crate) fn in_order<T: Sync, R: Send>(
             let (sender, next, work) = (sender.clone(), &next, &work);
             let worker = move || {
                 loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    if sender.send((at, work(item))).is_err() {
+                    let first = next.fetch_add(at_once, Ordering::Relaxed);
+                    let some = items.get(first..items.len().min(first + at_once)).unwrap_or_default();
+                    let done: Vec<R> = some.iter().map(work).collect();
+                    if some.is_empty() || sender.send((first, done)).is_err() {
                         return;
                     }
                 }
@@ -47,11 +54,12 @@ pub(crate) fn in_order<T: Sync, R: Send>(
             return;
         }
         let (mut early, mut wanted) = (BTreeMap::new(), 0);
-        for (at, result) in results {
-            early.insert(at, result);
-            while let (Some(item), Some(result)) = (items.get(wanted), early.remove(&wanted)) {
-                take(item, result);
-                wanted += 1;
+        for (first, done) in results {
+            early.insert(first, done);
+            while let Some(done) = early.remove(&wanted) {
+                let first = wanted;
+                wanted += done.len();
+                items.iter().skip(first).zip(done).for_each(|(item, result)| take(item, result));
             }
         }
     });
@@ -69,11 +77,11 @@ mod tests {
         for threads in [0, 1, 2, 7, 600] {
             let later_is_done = AtomicBool::new(threads < 2);
             let work = |n: &u64| {
-                // With several threads the first item is done after others.
+                // With several threads the first item is done after the last.
                 while *n == 0 && !later_is_done.load(Ordering::Acquire) {
                     std::thread::yield_now();
                 }
-                later_is_done.fetch_or(*n == 9, Ordering::AcqRel);
+                later_is_done.fetch_or(*n == 499, Ordering::AcqRel);
                 *n
             };
             let mut found = Vec::new();

@@ -25,6 +25,13 @@ pub(crate) fn is_task(path: &Path, read: &Result<Vec<u8>, Unread>) -> bool {
     }
 }
 
+/// Whether a file holds definitions, which tasks import.
+pub(crate) fn defines(read: &Result<Vec<u8>, Unread>) -> bool {
+    let text = read.as_ref().ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let text = text.filter(|text| text.contains("define"));
+    text.is_some_and(|text| aigo_source::parse(text, FileId(0)).tree.root().get("define").is_some())
+}
+
 fn has_key(bytes: &[u8]) -> bool {
     if has_line(bytes) {
         return true;

@@ -23,7 +23,7 @@ pub(crate) struct Task {
 }
 
 /// The task's file: the path itself, or `task.yaml` in the folder.
-fn file(path: &Path) -> PathBuf {
+pub(crate) fn file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("task.yaml") } else { path.to_owned() }
 }
 
@@ -35,16 +35,27 @@ pub(crate) fn folder(file: &Path) -> PathBuf {
     }
 }
 
-/// Compiles what was read of a file. A refusal is one line for people.
-pub(crate) fn compile(
+/// Checks what was read of a file. A refusal is one line for people.
+pub(crate) fn check(
     session: &Session,
     path: &Path,
     read: Result<Vec<u8>, Unread>,
     world: &Folder,
+    wants_program: bool,
+) -> Result<Compiled, String> {
+    let look = if wants_program { aigo_compiler::compile_in } else { aigo_compiler::check_in };
+    compiled(path, read, |name, bytes| look(session, name, bytes, world))
+}
+
+/// Does with what was read of a file what `compile` does with its name and its bytes.
+fn compiled(
+    path: &Path,
+    read: Result<Vec<u8>, Unread>,
+    compile: impl Fn(&str, &[u8]) -> Compiled,
 ) -> Result<Compiled, String> {
     let name = path.display().to_string();
     match read {
-        Ok(bytes) => Ok(aigo_compiler::compile_in(session, &name, &bytes, world)),
+        Ok(bytes) => Ok(compile(&name, &bytes)),
         Err(Unread::TooLarge) => Ok(too_large(&name)),
         Err(Unread::Refused(why)) => Err(why),
     }
@@ -64,8 +75,9 @@ fn too_large(name: &str) -> Compiled {
 pub(crate) fn load(path: &Path) -> Result<Task, u8> {
     let path = file(path);
     let root = folder(&path);
-    let compiled = compile(&Session::default(), &path, read::file(&path, MAX_FILE_BYTES), &Folder::new(&root));
-    let compiled = compiled.map_err(|why| {
+    let world = Folder::new(&root);
+    let compile = |name: &str, bytes: &[u8]| aigo_compiler::compile(name, bytes, &world);
+    let compiled = compiled(&path, read::file(&path, MAX_FILE_BYTES), compile).map_err(|why| {
         out::error(&why);
         exit::USAGE
     })?;

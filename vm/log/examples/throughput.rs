@@ -139,6 +139,7 @@ fn open(trial: u64) -> Record {
         row,
         messages: None,
         tags: vec![],
+        cluster: None,
     })
 }
 
@@ -148,7 +149,7 @@ fn ask(trial: u64) -> Record {
 }
 
 fn got(trial: u64, ask: u64, text: &str) -> Record {
-    let usage = Usage { input: Some(100), output: Some(10), cached: None };
+    let usage = Usage { input: Some(100), output: Some(10), cached: None, reasoning: None };
     let (text, model) = (text.to_owned(), Some("model-2026-01-01".to_owned()));
     Record::Got(Got { trial, ask, text, stop: "stop".to_owned(), usage, model, ..Got::default() })
 }

@@ -79,6 +79,7 @@ fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
             Ok(())
         })?;
     }
+    out.maybe_str("cluster", open.cluster.as_deref());
     Ok(())
 }
 
@@ -105,7 +106,8 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
         out.list("calls", &got.calls, |out, call| json_value(call, out))?;
     }
     out.str("stop", &got.stop);
-    let counts = [("in", got.usage.input), ("out", got.usage.output), ("cached", got.usage.cached)];
+    let usage = &got.usage;
+    let counts = [("in", usage.input), ("out", usage.output), ("cached", usage.cached), ("think", usage.reasoning)];
     if counts.iter().any(|(_, count)| count.is_some()) {
         out.name("usage");
         let mut separator = '{';

@@ -83,6 +83,9 @@ pub struct Open {
     /// The sample's tags.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Which samples it belongs together with, for the statistics; its own epochs alone unless given.
+    #[serde(default)]
+    pub cluster: Option<String>,
 }
 
 /// A call is about to be made. The line is in the file before the first byte goes to the network.
@@ -161,6 +164,9 @@ pub struct Usage {
     /// Tokens of the request that came from the provider's cache.
     #[serde(default)]
     pub cached: Option<u64>,
+    /// Tokens of the answer that were spent on thinking; they are among `output`.
+    #[serde(rename = "think", default)]
+    pub reasoning: Option<u64>,
 }
 
 /// A trial has ended.

@@ -83,6 +83,17 @@ impl ToolCall {
     }
 }
 
+/// A tool that a model is offered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOffer {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What the model is told of it; may be empty.
+    pub description: Arc<str>,
+    /// The JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
 /// A message of the chat that a role is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessage {
@@ -112,6 +123,8 @@ pub struct Request {
     pub messages: Vec<ChatMessage>,
     /// The name and JSON Schema of the answer that is wanted.
     pub schema: Option<(&'static str, Value)>,
+    /// The tools that it may call.
+    pub tools: Arc<[ToolOffer]>,
     /// Of a tool's role: the call to answer.
     pub tool: Option<ToolCall>,
     /// What a scripted role's rules may read; none for other roles.
@@ -140,6 +153,8 @@ pub struct Usage {
     pub output: Option<u64>,
     /// Of the prompt, read from the provider's cache.
     pub cached: Option<u64>,
+    /// Of the answer, spent on thinking; they are among `output`.
+    pub reasoning: Option<u64>,
 }
 
 /// The class of a fault that is the task's: the text says what is wrong with it.
@@ -152,7 +167,7 @@ pub struct Answer {
     pub text: Arc<str>,
     /// Tool calls.
     pub calls: Vec<ToolCall>,
-    /// Why the model stopped: `stop`, `length`, `tool_calls`, `filter`, `refusal`, or the provider's own word.
+    /// Why the model stopped: `stop`, `length`, `tool_calls`, `filter`, `refusal`; `unknown` where the provider did not say.
     pub stop: Arc<str>,
     /// The class of a fault that no repetition mends: `bad_request`, `filtered`, `no_rule`, `empty` and the like.
     pub fault: Option<Arc<str>>,

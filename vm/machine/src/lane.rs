@@ -13,6 +13,7 @@ use crate::ask::{Answer, Ask};
 use crate::outcome::ScoreRow;
 use crate::scope::{Sample, Snapshot, ambient};
 use crate::used::Used;
+use crate::world::World;
 
 /// A graph of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +56,8 @@ pub struct Lane {
     pub(crate) inherited: usize,
     /// The conversation. Only a solve graph's main lane changes it.
     pub conversation: Arc<Conversation>,
+    /// The world that tools work on. Only a solve graph's main lane changes it.
+    pub(crate) world: World,
     /// The map whose item it is; its end is the end of the lane.
     pub(crate) item_of: Option<NodeId>,
     /// The last node with two ways out, and the way it took, at which the conversation could still come to its regular end.
@@ -107,7 +110,7 @@ pub enum Effect {
 
 impl Lane {
     /// A lane at the entry of a graph.
-    pub fn new(graph: GraphRef, shape: &Graph, conversation: Arc<Conversation>) -> Self {
+    pub(crate) fn new(graph: GraphRef, shape: &Graph, conversation: Arc<Conversation>, world: World) -> Self {
         Self {
             graph,
             cursor: shape.entry().unwrap_or(NodeId(0)),
@@ -117,6 +120,7 @@ impl Lane {
             draws: Vec::new(),
             inherited: 0,
             conversation,
+            world,
             item_of: None,
             last_fork: None,
             trouble: None,
@@ -143,7 +147,8 @@ impl Lane {
     /// The names of this moment, owned.
     pub(crate) fn snapshot(&self, shape: &Graph, sample: &Arc<Sample>) -> Snapshot {
         let slots = shape.slots.iter().zip(&self.slots);
-        let names = slots.filter_map(|(slot, value)| Some((slot.name.clone(), value.clone()?))).collect();
+        let state = self.world.state.iter().map(|state| ("state".into(), state.clone()));
+        let names = slots.filter_map(|(slot, value)| Some((slot.name.clone(), value.clone()?))).chain(state).collect();
         Snapshot { sample: Arc::clone(sample), conversation: Arc::clone(&self.conversation), names }
     }
 }
@@ -158,7 +163,8 @@ pub(crate) struct Here<'l> {
 impl Scope for Here<'_> {
     fn get(&self, name: &str) -> Option<Value> {
         let own = self.lane.slot(self.shape, name).cloned();
-        own.or_else(|| ambient(self.sample, &self.lane.conversation, name))
+        let state = || self.lane.world.state.as_ref().filter(|_| name == "state").cloned();
+        own.or_else(state).or_else(|| ambient(self.sample, &self.lane.conversation, name))
     }
 
     fn conversation(&self) -> &Conversation {

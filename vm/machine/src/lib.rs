@@ -17,8 +17,9 @@ mod step;
 mod trial;
 mod used;
 mod view;
+mod world;
 
-pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, Usage};
+pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, ToolOffer, Usage};
 pub use lane::{Effect, Event, Given, GraphRef, Lane};
 pub use linked::Linked;
 pub use outcome::{Call, Outcome, ScoreRow};

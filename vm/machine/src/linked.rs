@@ -8,9 +8,11 @@ use aigo_ir::graph::{Graph, NodeId};
 use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::node::Port;
 use aigo_ir::print;
-use aigo_ir::program::{Player, Program, Role};
+use aigo_ir::program::{Player, Program, Role, Structured};
+use aigo_ir::schema;
 use aigo_ir::verify::{self, Violation};
 
+use crate::ask::ToolOffer;
 use crate::lane::GraphRef;
 use crate::regular::Regular;
 
@@ -22,6 +24,8 @@ pub struct Linked {
     pub engine: Engine,
     /// Its identity.
     pub hash: Key,
+    /// Its tools, as models are offered them.
+    pub tools: Arc<[ToolOffer]>,
     /// Of each role, in the program's order: a hash of who plays it with every parameter that changes an answer.
     roles: Vec<Key>,
     /// `solve/NAME` and `score/NAME` of each graph.
@@ -52,7 +56,13 @@ impl Linked {
         let score_names = program.scorers.iter().map(|scorer| format!("score/{}", scorer.name).into()).collect();
         let regular = program.solves.iter().map(Regular::of).collect();
         let hash = program.hash();
-        Ok(Self { program, engine, hash, roles, solve_names, score_names, regular })
+        let tools = program.tools.iter().map(|tool| ToolOffer {
+            name: Arc::clone(&tool.name),
+            description: Arc::clone(&tool.description),
+            parameters: schema::parameters_schema(&tool.params),
+        });
+        let tools = tools.collect();
+        Ok(Self { program, engine, hash, tools, roles, solve_names, score_names, regular })
     }
 
     /// A graph.
@@ -102,6 +112,9 @@ fn role_key(role: &Role, program: &Program) -> Key {
             writer.str(model.dialect.word()).str(&model.endpoint).str(&model.model).list(model.parameters.len());
             for (name, value) in &model.parameters {
                 writer.str(name).value(value);
+            }
+            if model.structured != Structured::default() {
+                writer.str(model.structured.word());
             }
         }
         Player::Scripted(rules) => {

@@ -19,6 +19,10 @@ pub struct Sample {
     pub row: Arc<Map>,
     /// What it brings; empty but for transcripts.
     pub conversation: Arc<Conversation>,
+    /// Its tags: for reports, no step reads them.
+    pub tags: Arc<[Arc<str>]>,
+    /// Which samples it belongs together with, where those are not its own epochs alone.
+    pub cluster: Option<Arc<str>>,
 }
 
 /// A lane's names at one moment, owned, so that the template engine and scripted roles can keep it.

@@ -3,6 +3,8 @@
 mod append;
 mod check;
 mod limits;
+mod tool;
+mod world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,16 +14,15 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::message::MessageKind;
 use aigo_ir::node::{Bound, Jump, Node, Port, Unit};
-use aigo_ir::program::{Player, Scorer, ToolAnswer};
+use aigo_ir::program::{Player, Scorer};
 use aigo_ir::reduce;
 use aigo_ir::schema::{self, Contract, Schema};
 use aigo_ir::template::Template;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{Outcome, Scale, Verdict};
 
-use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR, ToolCall};
+use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR};
 use crate::lane::{Effect, Event, Frame, Given, GraphRef, Here, Lane};
 use crate::linked::Linked;
 use crate::outcome::ScoreRow;
@@ -218,7 +219,7 @@ impl<'s> Stepper<'s> {
     }
 
     fn generate(&mut self, placed: &Placed) -> Result<Next, String> {
-        let Node::Generate { role, view: shown, schema: wanted, .. } = &placed.node else {
+        let Node::Generate { role, view: shown, schema: wanted, tools, .. } = &placed.node else {
             return broken("no generate");
         };
         let scope = self.scope();
@@ -240,19 +241,9 @@ impl<'s> Stepper<'s> {
                 Some(("verdicts", schema::verdicts_schema(judged, self.count(of)?, &shown.labels)))
             }
         };
-        let request = Request { role: role.clone(), messages: shown.messages, schema, tool: None, scope: None };
+        let tools = if *tools { Arc::clone(&self.linked.tools) } else { Arc::default() };
+        let request = Request { role: role.clone(), messages: shown.messages, schema, tools, tool: None, scope: None };
         self.ask(placed, request, shown.judged)
-    }
-
-    fn tool(&mut self, placed: &Placed, slot: &str) -> Result<Next, String> {
-        let call = self.lane.slot(self.shape, slot).and_then(ToolCall::from_value);
-        let Some(call) = call else { return broken("a tool node without a call") };
-        let Some(tool) = self.linked.program.tools.iter().find(|tool| tool.name == call.tool) else {
-            return Err(format!("the assistant calls the tool `{}`, which the task does not have", call.tool));
-        };
-        let ToolAnswer::Role(role) = &tool.answer else { return broken("a tool with rules of its own") };
-        let request = Request { role: role.clone(), messages: Vec::new(), schema: None, tool: Some(call), scope: None };
-        self.ask(placed, request, None)
     }
 
     fn ask(&mut self, placed: &Placed, mut request: Request, judged: Option<u32>) -> Result<Next, String> {
@@ -310,14 +301,7 @@ impl<'s> Stepper<'s> {
                 self.lane.set(self.shape, &into, answer.to_value());
                 Ok(Next::Follow(if answer.fault.is_some() { Port::Bad } else { Port::Ok }))
             }
-            Node::Tool { call, into } => {
-                let made = self.lane.slot(self.shape, &call).and_then(ToolCall::from_value);
-                let Some(made) = made else { return broken("a result without a call") };
-                self.lane.set(self.shape, &into, answer.to_value());
-                let kind = MessageKind::Result { id: made.id, tool: made.tool.clone() };
-                Arc::make_mut(&mut self.lane.conversation).push(made.tool, kind, answer.text.clone());
-                Ok(Next::Follow(Port::Next))
-            }
+            Node::Tool { call, into } => self.told(&call, &into, answer),
             _ => broken("an answer for a node that asks nothing"),
         }
     }
@@ -458,5 +442,12 @@ fn base_content(role: &Key, request: &Request) -> Key {
         Some(call) => writer.str(&call.id).str(&call.tool).str(&call.arguments),
         None => writer.value(&Value::Null),
     };
+    // Where none are offered nothing is said of tools, as in logs that are older than they.
+    if !request.tools.is_empty() {
+        writer.list(request.tools.len());
+        for tool in request.tools.iter() {
+            writer.str(&tool.name).str(&tool.description).value(&tool.parameters);
+        }
+    }
     writer.finish()
 }

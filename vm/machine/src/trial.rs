@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aigo_ir::key::Key;
-use aigo_ir::message::{ASSISTANT, Conversation};
+use aigo_ir::message::{ASSISTANT, Conversation, MessageKind};
 use aigo_ir::node::Ending;
 use aigo_ir::program::{EXPECTATIONS, Scorer};
 use aigo_ir::reduce::{self, Reducer};
@@ -18,6 +18,7 @@ use crate::linked::Linked;
 use crate::outcome::{Call, Outcome, ScoreRow};
 use crate::scope::Sample;
 use crate::step::step;
+use crate::world::World;
 
 /// A lane of a trial.
 pub type LaneId = u64;
@@ -70,6 +71,7 @@ pub struct Trial {
     ending: Option<Ending>,
     fault: Option<String>,
     conversation: Arc<Conversation>,
+    world: World,
     scores: Vec<ScoreRow>,
     calls: Vec<Call>,
     failed_scorers: BTreeMap<usize, String>,
@@ -82,6 +84,7 @@ impl Trial {
     /// Begins. What it asks first comes with it.
     pub fn start(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
         let conversation = Arc::clone(&sample.conversation);
+        let world = World::of(&linked.program, &sample);
         let mut trial = Self {
             linked,
             sample,
@@ -90,6 +93,7 @@ impl Trial {
             ending: None,
             fault: None,
             conversation,
+            world,
             scores: Vec::new(),
             calls: Vec::new(),
             failed_scorers: BTreeMap::new(),
@@ -169,7 +173,7 @@ impl Trial {
     fn begin(&mut self, graph: GraphRef, asks: &mut Vec<Pending>) {
         let linked = Arc::clone(&self.linked);
         if let Some(shape) = linked.graph(graph) {
-            let lane = Lane::new(graph, shape, Arc::clone(&self.conversation));
+            let lane = Lane::new(graph, shape, Arc::clone(&self.conversation), self.world.clone());
             let id = self.fresh();
             self.advance(id, lane, None, Event::Start, asks);
         }
@@ -238,6 +242,7 @@ impl Trial {
             }
             GraphRef::Solve(_) => {
                 self.conversation = Arc::clone(&lane.conversation);
+                self.world = lane.world.clone();
                 self.solved(Ending::TaskError, Some(message), asks);
                 return None;
             }
@@ -271,6 +276,7 @@ impl Trial {
     fn ended(&mut self, lane: &Lane, ending: Ending, asks: &mut Vec<Pending>) {
         if let GraphRef::Solve(at) = lane.graph {
             self.conversation = Arc::clone(&lane.conversation);
+            self.world = lane.world.clone();
             self.unreached = self.unreached_expectations(at, lane, ending);
             let badly = matches!(ending, Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure);
             self.solved(ending, lane.trouble.clone().filter(|_| badly), asks);
@@ -284,7 +290,11 @@ impl Trial {
         let linked = Arc::clone(&self.linked);
         self.expectations();
         self.checkpoints();
-        let answered = self.conversation.turns_of(ASSISTANT).iter().any(|&turn| turn > 0);
+        // A call is an answer too: whoever hands the conversation to a person by a tool has done something.
+        let answered = self.conversation.messages().iter().any(|message| {
+            let acts = matches!(message.kind, MessageKind::Say | MessageKind::Call { .. });
+            &*message.author == ASSISTANT && acts && message.turn > 0
+        });
         for (at, scorer) in linked.program.scorers.iter().enumerate() {
             if scorer.graph.is_none() {
                 continue;

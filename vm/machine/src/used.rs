@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn cached_tokens_have_their_price() {
         let price = Price { input: 3.0, output: 15.0, cached_input: Some(0.3) };
-        let usage = Usage { input: Some(1000), output: Some(10), cached: Some(600) };
+        let usage = Usage { input: Some(1000), output: Some(10), cached: Some(600), reasoning: None };
         assert_eq!(cost(&price, &usage), 400 * 3_000_000 + 600 * 300_000 + 10 * 15_000_000);
         assert_eq!(cost(&Price { cached_input: None, ..price }, &usage), 1000 * 3_000_000 + 10 * 15_000_000);
         assert_eq!(cost(&price, &Usage { cached: Some(9), ..Usage::default() }), 0);

@@ -1,9 +1,12 @@
 //! Gates over a run: as scored, and with every missing value at its worst and at its best.
 
 use aigo_ir::expr::Comparison;
-use aigo_ir::gate::{Aggregate, Gate, holds};
-use aigo_ir::program::Scorer;
-use aigo_ir::reduce::{Reducer, sum};
+use aigo_ir::gate::{Aggregate, Decide, Gate};
+use aigo_ir::reduce::Reducer;
+use aigo_ir::text::number;
+
+use crate::column::{Column, End};
+use crate::interval::{Interval, LEAST_CLUSTERS, unseen};
 
 /// What became of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,149 +44,12 @@ pub struct GateValue {
     pub low: Option<f64>,
     /// With every missing value at its best.
     pub high: Option<f64>,
+    /// The interval of 95% over clusters, where the aggregate has one; missing values widen it.
+    pub interval: Option<Interval>,
     /// What became of it.
     pub result: GateResult,
     /// Why, where the numbers do not say it.
     pub note: String,
-}
-
-/// The conversation's numbers of one scorer, in sample-key order.
-#[derive(Clone, Debug)]
-pub(crate) struct Column {
-    numbers: Vec<f64>,
-    /// How many of them pass.
-    passed: u64,
-    missing: u64,
-    ends: (f64, f64),
-}
-
-impl Column {
-    pub(crate) fn new(scorer: &Scorer) -> Self {
-        let ends = if scorer.over.is_some_and(Reducer::is_share) { (0.0, 1.0) } else { scorer.scale.ends() };
-        Self { numbers: Vec::new(), passed: 0, missing: 0, ends }
-    }
-
-    pub(crate) fn scored(&mut self, number: f64, pass: bool) {
-        self.numbers.push(number);
-        self.passed += u64::from(pass);
-    }
-
-    pub(crate) const fn missing(&mut self, count: u64) {
-        self.missing = count;
-    }
-
-    pub(crate) fn mean(&self) -> Option<f64> {
-        (!self.numbers.is_empty()).then(|| sum(&self.numbers) / self.numbers.len() as f64)
-    }
-
-    /// What a gate computes, with the missing values at `end` of the scale, or left out.
-    fn value(&self, gate: &Gate, end: Option<bool>) -> Option<f64> {
-        let counted = || {
-            let of = |x: &&f64| gate.counted.is_none_or(|(comparison, number)| holds(**x, comparison, number));
-            let seen = if gate.counted.is_some() { self.numbers.iter().filter(of).count() as u64 } else { self.passed };
-            // A missing value counts where it would at that end; which end that is depends on the comparison.
-            let at = |x: f64| gate.counted.is_some_and(|(comparison, number)| holds(x, comparison, number));
-            let ends = [at(self.ends.0), at(self.ends.1)];
-            let adds = match (end, gate.counted) {
-                (None, _) => false,
-                (Some(high), None) => high,
-                (Some(high), Some(_)) => {
-                    if high {
-                        ends.contains(&true)
-                    } else {
-                        ends == [true, true]
-                    }
-                }
-            };
-            (seen as f64, if adds { self.missing as f64 } else { 0.0 })
-        };
-        match gate.aggregate {
-            Aggregate::Of(Reducer::Rate) => {
-                let (seen, added) = counted();
-                let of = self.numbers.len() as f64 + end.map_or(0.0, |_| self.missing as f64);
-                (of > 0.0).then(|| (seen + added) / of)
-            }
-            Aggregate::Count => {
-                let (seen, added) = counted();
-                let any = !self.numbers.is_empty() || (end.is_some() && self.missing > 0);
-                any.then_some(seen + added)
-            }
-            Aggregate::Quantile(q) => self.quantile(q, end),
-            Aggregate::Of(reducer) => self.aggregate(reducer, end),
-            // What this build does not compute is refused before a run, or held against a baseline that is not there.
-            _ => None,
-        }
-    }
-
-    fn quantile(&self, q: f64, end: Option<bool>) -> Option<f64> {
-        let count = if end.is_some() { self.missing } else { 0 };
-        let end = if end == Some(true) { self.ends.1 } else { self.ends.0 };
-        let ranks = Ranks::new(&self.numbers, end, count);
-        let place = q * ranks.total.checked_sub(1)? as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rank below the number of values"
-        )]
-        let (below, share) = (place as u64, place.fract());
-        let (low, high) = (ranks.at(below), ranks.at(below + u64::from(share > 0.0)));
-        Some(low + share * (high - low))
-    }
-
-    /// The aggregate with the missing values at `end` of the scale, or left out. The missing ones are counted and not written
-    /// down: a log can claim any number of them.
-    fn aggregate(&self, reducer: Reducer, end: Option<bool>) -> Option<f64> {
-        let (n, missing) = (self.numbers.len() as f64, end.map_or(0.0, |_| self.missing as f64));
-        let Some(high) = end.filter(|_| self.missing > 0) else { return reducer.of(&self.numbers) };
-        let end = if high { self.ends.1 } else { self.ends.0 };
-        match reducer {
-            Reducer::Mean => Some((sum(&self.numbers) + missing * end) / (n + missing)),
-            Reducer::Median => median_with(&self.numbers, end, self.missing),
-            // One value at the end decides a least and a greatest as much as many do.
-            _ => match reducer.of(&self.numbers) {
-                Some(seen) => reducer.of(&[seen, end]),
-                None => Some(end),
-            },
-        }
-    }
-}
-
-/// Some numbers and so many times `end`, which is below or above all of them, by rank.
-struct Ranks {
-    sorted: Vec<f64>,
-    end: f64,
-    below: u64,
-    total: u64,
-}
-
-impl Ranks {
-    fn new(numbers: &[f64], end: f64, count: u64) -> Self {
-        let mut sorted = numbers.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let below = if sorted.first().is_none_or(|least| end <= *least) { count } else { 0 };
-        let total = count.saturating_add(sorted.len() as u64);
-        Self { sorted, end, below, total }
-    }
-
-    fn at(&self, rank: u64) -> f64 {
-        match rank.checked_sub(self.below) {
-            None => self.end,
-            Some(rank) => {
-                usize::try_from(rank).ok().and_then(|rank| self.sorted.get(rank)).copied().unwrap_or(self.end)
-            }
-        }
-    }
-}
-
-/// The median of some numbers and `count` times `end`, which is below or above all of them.
-fn median_with(numbers: &[f64], end: f64, count: u64) -> Option<f64> {
-    let ranks = Ranks::new(numbers, end, count);
-    let middle = ranks.total / 2;
-    match ranks.total {
-        0 => None,
-        total if total % 2 == 1 => Some(ranks.at(middle)),
-        _ => Some(f64::midpoint(ranks.at(middle - 1), ranks.at(middle))),
-    }
 }
 
 /// The values of one scorer in the groups of a gate: of all conversations, or of those with one value of a field.
@@ -217,84 +83,197 @@ pub(crate) fn evaluate(gate: &Gate, groups: &[Group]) -> GateValue {
 
 fn nothing(gate: &Gate) -> GateValue {
     let note = "nothing was scored".to_owned();
-    GateValue { gate: gate.text(), value: None, low: None, high: None, result: GateResult::Undecided, note }
+    GateValue {
+        gate: gate.text(),
+        value: None,
+        low: None,
+        high: None,
+        interval: None,
+        result: GateResult::Undecided,
+        note,
+    }
+}
+
+/// A gate's aggregate over a group, computed.
+struct Computed {
+    value: Option<f64>,
+    low: f64,
+    high: f64,
+    interval: Option<Interval>,
+}
+
+impl Computed {
+    fn of(gate: &Gate, column: &Column) -> Option<Self> {
+        let at = |end: End| column.value(gate, end);
+        let (low, high) = at(End::Worst).zip(at(End::Best))?;
+        let ends = column.interval(gate, End::Worst).zip(column.interval(gate, End::Best));
+        // Which end of the scale makes an aggregate small depends on what it counts.
+        let interval = ends.map(|(a, b)| Interval {
+            low: a.low.min(b.low),
+            high: a.high.max(b.high),
+            clusters: a.clusters.min(b.clusters),
+        });
+        Some(Self { value: at(End::Out), low: low.min(high), high: low.max(high), interval })
+    }
+}
+
+/// Whether a gate holds everywhere between two values, nowhere, or here and not there.
+fn between(gate: &Gate, low: f64, high: f64) -> Option<bool> {
+    // Equality can hold between two ends at which it does not.
+    let is_inside = |(comparison, threshold): (Comparison, f64)| {
+        matches!(comparison, Comparison::Equal | Comparison::NotEqual) && low < threshold && threshold < high
+    };
+    let (at_low, at_high) = (gate.holds(low), gate.holds(high));
+    (at_low == at_high && !gate.condition.is_some_and(is_inside)).then_some(at_low)
 }
 
 fn of_group(gate: &Gate, column: &Column) -> GateValue {
-    let (value, low, high) =
-        (column.value(gate, None), column.value(gate, Some(false)), column.value(gate, Some(true)));
-    let missing = column.missing;
-    let applicable = column.numbers.len() as u64 + missing;
-    let Some((low, high)) = low.zip(high) else { return nothing(gate) };
-    // Equality can hold between two ends at which it does not.
-    let is_between = |(comparison, threshold): (Comparison, f64)| {
-        matches!(comparison, Comparison::Equal | Comparison::NotEqual) && low < threshold && threshold < high
-    };
-    let unsure = gate.condition.is_some_and(is_between);
-    let (result, note) = match (gate.holds(low), gate.holds(high)) {
-        _ if applicable < u64::from(gate.min_n) => {
-            (GateResult::Undecided, format!("{applicable} applicable, the gate needs {}", gate.min_n))
+    let missing = column.missing();
+    let applicable = column.values.len() as u64 + missing;
+    let Some(computed) = Computed::of(gate, column) else {
+        let mut value = nothing(gate);
+        if gate.aggregate == Aggregate::CiLow && applicable > 0 {
+            value.note = few(column);
         }
-        (false, false) if !unsure => (GateResult::Red, cannot(missing)),
-        (true, true) if !unsure => {
-            let share = missing as f64 / applicable as f64;
-            if share > gate.max_missing {
-                let most = aigo_ir::text::number(gate.max_missing * 100.0);
-                (GateResult::Undecided, format!("{missing} of {applicable} missing, more than {most}%"))
-            } else {
-                (GateResult::Pass, cannot(missing))
+        return value;
+    };
+    let (result, note) = if applicable < u64::from(gate.min_n) {
+        (GateResult::Undecided, format!("{applicable} applicable, the gate needs {}", gate.min_n))
+    } else {
+        match between(gate, computed.low, computed.high) {
+            Some(false) => decided(gate, &computed, column, GateResult::Red),
+            Some(true) => {
+                let share = missing as f64 / applicable as f64;
+                if share > gate.max_missing {
+                    let most = number(gate.max_missing * 100.0);
+                    (GateResult::Undecided, format!("{missing} of {applicable} missing, more than {most}%"))
+                } else {
+                    decided(gate, &computed, column, GateResult::Pass)
+                }
             }
+            None => (GateResult::Undecided, format!("{missing} missing could decide it")),
         }
-        _ => (GateResult::Undecided, format!("{missing} missing could decide it")),
     };
-    GateValue { gate: gate.text(), value, low: Some(low), high: Some(high), result, note }
+    let Computed { value, low, high, interval } = computed;
+    GateValue { gate: gate.text(), value, low: Some(low), high: Some(high), interval, result, note }
+}
+
+/// The result of a gate whose value alone says `by_value`, with what its interval has to say where the task asks for it.
+fn decided(gate: &Gate, computed: &Computed, column: &Column, by_value: GateResult) -> (GateResult, String) {
+    let sure = computed.interval.map(|interval| between(gate, interval.low, interval.high));
+    let plain = (by_value, [cannot(column.missing()), proves(gate, column, by_value)].concat());
+    match (gate.decide, by_value) {
+        (Decide::Sure, GateResult::Red) => match sure {
+            Some(Some(false)) => plain,
+            Some(_) => (GateResult::Pass, "below, but within noise: the interval is not".to_owned()),
+            None => (GateResult::Undecided, few(column)),
+        },
+        (Decide::Safe, GateResult::Pass) => match sure {
+            Some(Some(true)) => plain,
+            Some(_) => (GateResult::Undecided, "holds, but within noise: the interval does not".to_owned()),
+            None => (GateResult::Undecided, few(column)),
+        },
+        _ => plain,
+    }
 }
 
 fn cannot(missing: u64) -> String {
     if missing == 0 { String::new() } else { format!("{missing} missing cannot change it") }
 }
 
+fn few(column: &Column) -> String {
+    let clusters = clusters(column);
+    if clusters < LEAST_CLUSTERS {
+        format!("too few scenarios for an interval: {clusters}, and it needs {LEAST_CLUSTERS}")
+    } else {
+        "it has no interval".to_owned()
+    }
+}
+
+fn clusters(column: &Column) -> u32 {
+    let mut seen: Vec<u32> = column.values.iter().map(|value| value.from.cluster).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    u32::try_from(seen.len()).unwrap_or(u32::MAX)
+}
+
+/// What a gate of zero tolerance proves where it passes: how much it may still have missed.
+fn proves(gate: &Gate, column: &Column, result: GateResult) -> String {
+    let tolerates_nothing = match (gate.aggregate, gate.condition) {
+        (Aggregate::Of(Reducer::Rate), Some((Comparison::Equal | Comparison::GreaterOrEqual, at))) => at == 1.0,
+        (Aggregate::Count, Some((Comparison::Equal | Comparison::LessOrEqual, at))) => at == 0.0,
+        _ => false,
+    };
+    let clusters = clusters(column);
+    if result != GateResult::Pass || !tolerates_nothing || clusters == 0 || column.missing() > 0 {
+        return String::new();
+    }
+    let share = number(libm::round(unseen(clusters) * 1000.0) / 10.0);
+    format!("in none of {clusters} scenarios; the true share may still be {share}%")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::{Counted, From};
 
-    #[test]
-    fn missing_values_at_an_end_are_what_writing_them_down_would_give() {
-        for (numbers, missing) in
-            [(vec![], 3_u64), (vec![2.0], 1), (vec![5.0, 1.0, 3.0], 2), (vec![4.0, 4.0, 1.0, 2.0], 5)]
-        {
-            let column = Column { passed: 0, numbers: numbers.clone(), missing, ends: (1.0, 5.0) };
-            for reducer in [Reducer::Mean, Reducer::Median, Reducer::Min, Reducer::Max] {
-                for high in [false, true] {
-                    let end = if high { 5.0 } else { 1.0 };
-                    let written = [numbers.clone(), vec![end; usize::try_from(missing).unwrap()]].concat();
-                    assert_eq!(
-                        column.aggregate(reducer, Some(high)),
-                        reducer.of(&written),
-                        "{reducer:?} {numbers:?} {high}"
-                    );
-                }
-            }
+    /// One value a cluster.
+    fn column(numbers: &[f64]) -> Column {
+        let value = |(at, number): (usize, &f64)| {
+            let at = u32::try_from(at).unwrap();
+            Counted { number: *number, pass: *number >= 4.0, from: From { sample: at, cluster: at } }
+        };
+        Column {
+            values: numbers.iter().enumerate().map(value).collect(),
+            ends: (1.0, 5.0),
+            epochs: 1,
+            ..Column::default()
         }
     }
 
+    fn result(text: &str, decide: Decide, numbers: &[f64]) -> (GateResult, String) {
+        let gate = Gate { decide, min_n: 1, ..Gate::parse(text).unwrap().gate };
+        let value = of_group(&gate, &column(numbers));
+        (value.result, value.note)
+    }
+
     #[test]
-    fn counts_and_quantiles_take_missing_values_at_both_ends() {
-        let column = Column { passed: 2, numbers: vec![1.0, 2.0, 4.0, 5.0], missing: 1, ends: (1.0, 5.0) };
-        let ends = |text: &str| {
-            let gate = Gate::parse(text).unwrap().gate;
-            [None, Some(false), Some(true)].map(|end| column.value(&gate, end).unwrap())
-        };
-        assert_eq!(ends("count(x) == 0"), [2.0, 2.0, 3.0]);
-        assert_eq!(ends("count(x < 3) == 0"), [2.0, 2.0, 3.0]);
-        assert_eq!(ends("count(x >= 1) == 0"), [4.0, 5.0, 5.0]);
-        assert_eq!(ends("count(x > 9) == 0"), [0.0, 0.0, 0.0]);
-        assert_eq!(ends("rate(x) == 0"), [0.5, 0.4, 0.6]);
-        assert_eq!(ends("rate(x >= 4) == 0"), [0.5, 0.4, 0.6]);
-        // Between the two ranks around it, in proportion.
-        assert_eq!(ends("quantile(x, 0.5) > 0"), [3.0, 2.0, 4.0]);
-        assert_eq!(ends("quantile(x, 0) > 0"), [1.0, 1.0, 1.0]);
-        assert_eq!(ends("quantile(x, 1) > 0"), [5.0, 5.0, 5.0]);
-        assert_eq!(ends("quantile(x, 0.25) > 0"), [1.75, 1.0, 2.0]);
+    fn the_interval_decides_where_the_task_asks_for_it() {
+        let spread = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0, 2.0, 4.0];
+        let low = [1.0, 1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 2.0];
+        use Decide::{Point, Safe, Sure};
+        use GateResult::{Pass, Red, Undecided};
+        let cases: [(Decide, &[f64], GateResult); 10] = [
+            (Point, &spread, Red),
+            (Sure, &spread, Pass),
+            (Safe, &spread, Red),
+            (Sure, &low, Red),
+            (Safe, &[5.0, 5.0, 4.0, 5.0, 4.0, 5.0, 5.0, 5.0], Pass),
+            (Safe, &[5.0, 5.0, 1.0, 5.0, 4.0, 5.0, 2.0, 5.0], Undecided),
+            (Point, &[5.0, 5.0, 1.0, 5.0, 4.0, 5.0, 2.0, 5.0], Pass),
+            (Sure, &[1.0, 2.0], Undecided),
+            (Safe, &[5.0, 5.0], Undecided),
+            (Sure, &[5.0, 5.0], Pass),
+        ];
+        for (decide, numbers, wanted) in cases {
+            let (seen, note) = result("mean(x) >= 3.5", decide, numbers);
+            assert_eq!(seen, wanted, "{decide:?} {numbers:?}: {note}");
+        }
+        assert!(result("mean(x) >= 3.5", Sure, &spread).1.contains("within noise"));
+        assert!(result("mean(x) >= 3.5", Safe, &[5.0, 5.0]).1.contains("too few scenarios"));
+        assert_eq!(result("ci_low(x) > 1", Point, &spread).0, Pass);
+        assert_eq!(result("ci_low(x) > 3", Point, &spread).0, Red);
+        assert_eq!(result("ci_low(x) > 3", Point, &[5.0; 4]).0, Undecided);
+    }
+
+    #[test]
+    fn a_pass_of_zero_tolerance_says_what_it_proves() {
+        let (seen, note) = result("rate(x) == 1", Decide::Point, &[5.0; 64]);
+        assert_eq!(
+            (seen, note.as_str()),
+            (GateResult::Pass, "in none of 64 scenarios; the true share may still be 4.6%")
+        );
+        assert_eq!(result("count(x < 4) == 0", Decide::Point, &[5.0; 64]).1, note);
+        assert_eq!(result("rate(x) >= 0.9", Decide::Point, &[5.0; 64]).1, "");
     }
 }

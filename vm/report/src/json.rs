@@ -30,6 +30,12 @@ pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
             ("value", number(gate.value)),
             ("low", number(gate.low)),
             ("high", number(gate.high)),
+            (
+                "interval",
+                gate.interval.map_or(Value::Null, |interval| {
+                    Value::list([interval.low, interval.high].map(|end| number(Some(end))).to_vec())
+                }),
+            ),
             ("result", Value::str(gate.result.word())),
         ])
     });

@@ -1,25 +1,29 @@
 //! The report: a fold over what trials came to. Live run and replay feed the same fold, so equal trials give equal bytes,
 //! whatever the order in which they ended. No time is in it.
 
+mod column;
 mod gates;
 mod groups;
+mod interval;
 mod json;
+mod stats;
 mod text;
+mod trials;
 
 pub use gates::{GateResult, GateValue};
+pub use interval::{FEW_CLUSTERS, Interval, LEAST_CLUSTERS};
 pub use json::json;
 pub use text::text;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aigo_ir::gate::Gate;
 use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
 use aigo_ir::value::Map;
-use aigo_ir::verdict::{Outcome, Verdict};
+use aigo_ir::verdict::Verdict;
 
 /// A verdict and what it is of.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +55,10 @@ pub struct TrialReport {
     pub calls: Vec<Arc<str>>,
     /// The sample's fields.
     pub row: Arc<Map>,
+    /// Its tags.
+    pub tags: Arc<[Arc<str>]>,
+    /// Which samples it belongs together with: values of one cluster are not independent.
+    pub cluster: Arc<str>,
     /// Its part of the run's digest.
     pub leaf: Key,
 }
@@ -66,23 +74,11 @@ struct Failure {
 /// How many failing transcripts are shown.
 const SHOWN: usize = 3;
 
-/// What stands for "no number" in a cell.
-const NONE: f64 = f64::NEG_INFINITY;
-
-/// The fold. It keeps some sixty bytes a trial, and the worst transcripts.
+/// The fold. It keeps some eighty bytes a trial, and the worst transcripts.
 #[derive(Debug)]
 pub struct Report {
     program: Arc<Program>,
-    /// The keys of the trials, side by side.
-    keys: String,
-    /// Of each trial: where its key begins, how long it is, its epoch.
-    trials: Vec<(u32, u32, u32)>,
-    /// Of each trial: its part of the run's digest.
-    leaves: Vec<Key>,
-    /// Of each trial and scorer: the outcome and the number of the conversation's verdict.
-    outcomes: Vec<Cell>,
-    numbers: Vec<f64>,
-    grouping: groups::Grouping,
+    trials: trials::Trials,
     endings: BTreeMap<Ending, u64>,
     calls: BTreeMap<Arc<str>, u64>,
     failures: Vec<Failure>,
@@ -91,13 +87,6 @@ pub struct Report {
     fault: Option<String>,
     /// Of the missing verdicts the first by sample: its key, and what was wrong.
     missing: Option<(Arc<str>, u32, String)>,
-}
-
-/// The outcome of a scorer in a trial, and whether it passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cell {
-    outcome: Option<Outcome>,
-    pass: bool,
 }
 
 /// The counts of one scorer.
@@ -152,13 +141,8 @@ impl Report {
     /// An empty fold.
     pub fn new(program: Arc<Program>) -> Self {
         Self {
-            grouping: groups::Grouping::new(&program),
+            trials: trials::Trials::new(&program),
             program,
-            keys: String::new(),
-            trials: Vec::new(),
-            leaves: Vec::new(),
-            outcomes: Vec::new(),
-            numbers: Vec::new(),
             endings: BTreeMap::new(),
             calls: BTreeMap::new(),
             failures: Vec::new(),
@@ -178,11 +162,7 @@ impl Report {
 
     /// Takes a trial in.
     pub fn add(&mut self, trial: TrialReport) {
-        let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        self.trials.push((place(self.keys.len()), place(trial.key.len()), trial.epoch));
-        self.keys.push_str(&trial.key);
-        self.leaves.push(trial.leaf);
-        self.grouping.add(&trial.row);
+        self.trials.add(&self.program, &trial);
         *self.endings.entry(trial.ending).or_default() += 1;
         for role in &trial.calls {
             *self.calls.entry(role.clone()).or_default() += 1;
@@ -197,8 +177,6 @@ impl Report {
         for (at, scorer) in self.program.scorers.iter().enumerate() {
             let verdict =
                 trial.scores.iter().find(|row| row.scorer == at && row.turn.is_none()).map(|row| &row.verdict);
-            let number = verdict.and_then(|v| v.value.as_ref()).and_then(|value| scorer.scale.number_of_reduced(value));
-            let pass = verdict.is_some_and(|v| v.pass == Some(true));
             fails += usize::from(verdict.is_some_and(|v| v.pass == Some(false)));
             if let Some(verdict) = verdict.filter(|v| v.outcome.is_missing() && !trial.ending.is_void()) {
                 let what = format!(
@@ -213,8 +191,6 @@ impl Report {
                     self.missing = Some(found);
                 }
             }
-            self.outcomes.push(Cell { outcome: verdict.map(|v| v.outcome), pass });
-            self.numbers.push(number.unwrap_or(NONE));
         }
         if fails > 0 {
             self.failing += 1;
@@ -231,96 +207,31 @@ impl Report {
         self.open = self.open.saturating_add(count);
     }
 
-    /// The trials in the order of their keys and epochs: the order of every sum.
-    fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.trials.len()).collect();
-        order.sort_by(|a, b| self.key(*a).cmp(&self.key(*b)));
-        order
-    }
-
-    /// A trial's sample key and epoch.
-    fn key(&self, at: usize) -> (&str, u32) {
-        let (start, length, epoch) = self.trials.get(at).copied().unwrap_or_default();
-        (self.keys.get(start as usize..(start + length) as usize).unwrap_or_default(), epoch)
-    }
-
     /// The trials' parts of the run's digest, by key and epoch: what the digest is of.
     pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&str, u32, Key)> {
-        self.order().into_iter().map(|at| {
-            let (key, epoch) = self.key(at);
-            (key, epoch, self.leaves.get(at).copied().unwrap_or(Key([0; 32])))
-        })
-    }
-
-    /// The values that a gate is over, in its groups.
-    fn groups(&self, gate: &Gate, order: &[usize], columns: &[gates::Column]) -> Vec<gates::Group> {
-        let found = self.program.scorers.iter().position(|scorer| scorer.name == gate.scorer);
-        let Some((at, whole)) = found.and_then(|at| Some((at, columns.get(at)?))) else { return Vec::new() };
-        let Some(by) = &gate.by else { return vec![gates::Group { name: None, column: whole.clone() }] };
-        let mut groups: BTreeMap<&str, (gates::Column, u64)> = BTreeMap::new();
-        let width = self.program.scorers.len();
-        for &trial in order {
-            let Some(scorer) = self.program.scorers.get(at) else { continue };
-            let name = self.grouping.name(by, trial);
-            let (column, missing) = groups.entry(name).or_insert_with(|| (gates::Column::new(scorer), 0));
-            let Some(cell) = self.outcomes.get(trial * width + at) else { continue };
-            let number = self.numbers.get(trial * width + at).copied().filter(|x| *x != NONE);
-            match (cell.outcome, number) {
-                (Some(Outcome::Scored), Some(number)) => column.scored(number, cell.pass),
-                (Some(Outcome::NotApplicable), _) => {}
-                _ => *missing += 1,
-            }
-        }
-        // Which group a trial that did not end would be in is not known here, so it is missing in each.
-        let named = groups.into_iter().map(|(name, (mut column, missing))| {
-            column.missing(missing.saturating_add(self.open));
-            gates::Group { name: Some(name.to_owned()), column }
-        });
-        named.collect()
+        self.trials.leaves()
     }
 
     /// The folded run.
     pub fn finish(&self) -> Summary {
-        let order = self.order();
-        let width = self.program.scorers.len();
-        let mut counts = vec![
-            Counts {
-                planned: (self.trials.len() as u64).saturating_add(self.open),
-                open: self.open,
-                ..Counts::default()
-            };
-            width
-        ];
-        let mut columns: Vec<gates::Column> = self.program.scorers.iter().map(gates::Column::new).collect();
-        for &trial in &order {
-            for (at, (count, column)) in counts.iter_mut().zip(&mut columns).enumerate() {
-                let Some(cell) = self.outcomes.get(trial * width + at) else { continue };
-                let number = self.numbers.get(trial * width + at).copied().filter(|x| *x != NONE);
-                match cell.outcome {
-                    // A verdict whose value is no number of its scale has no value: it is missing, and never counts as 0.
-                    Some(Outcome::Scored) => match number {
-                        Some(number) => {
-                            count.scored += 1;
-                            count.passed += u64::from(cell.pass);
-                            column.scored(number, cell.pass);
-                        }
-                        None => count.void += 1,
-                    },
-                    Some(Outcome::NotApplicable) => count.not_applicable += 1,
-                    Some(Outcome::Invalid) => count.invalid += 1,
-                    Some(Outcome::Void) | None => count.void += 1,
-                }
-            }
+        let order = self.trials.order();
+        let mut counts = Vec::new();
+        let mut means = Vec::new();
+        for (at, scorer) in self.program.scorers.iter().enumerate() {
+            let (count, column) = self.trials.whole(at, scorer, &order, self.open, self.program.epochs);
+            counts.push(count);
+            means.push(column.mean());
         }
-        for (count, column) in counts.iter().zip(&mut columns) {
-            column.missing((count.invalid + count.void).saturating_add(count.open));
-        }
-        let gates: Vec<GateValue> =
-            self.program.gates.iter().map(|gate| gates::evaluate(gate, &self.groups(gate, &order, &columns))).collect();
+        let gates: Vec<GateValue> = self
+            .program
+            .gates
+            .iter()
+            .map(|gate| gates::evaluate(gate, &self.trials.groups(&self.program, gate, &order, self.open)))
+            .collect();
         let missing = counts.iter().any(|count| count.invalid + count.void > 0);
         Summary {
             exit: exit(&gates, self.open > 0 || self.trials.is_empty(), missing),
-            means: columns.iter().map(gates::Column::mean).collect(),
+            means,
             program: Arc::clone(&self.program),
             counts,
             gates,

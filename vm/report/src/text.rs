@@ -7,7 +7,7 @@ use aigo_ir::message::MessageKind;
 use aigo_ir::text::{excerpt, number};
 use aigo_ir::verdict::{Evidence, Outcome, Verdict};
 
-use crate::{Counts, GateResult, Summary, TrialReport};
+use crate::{Counts, FEW_CLUSTERS, GateResult, Summary, TrialReport};
 
 /// How much of a message is shown.
 const WIDTH: usize = 220;
@@ -172,8 +172,12 @@ fn verdict(summary: &Summary, run: &str, digest: &str, out: &mut String) {
             (Some(low), Some(high)) if low != high => format!(" ({} to {})", number(low), number(high)),
             _ => String::new(),
         };
+        let interval = gate.interval.map_or_else(String::new, |interval| {
+            let about = if interval.clusters < FEW_CLUSTERS { "about " } else { "" };
+            format!("   95%: {about}{} to {}", short(interval.low, 3), short(interval.high, 3))
+        });
         let note = if gate.note.is_empty() { String::new() } else { format!("   {}", gate.note) };
-        let _ = writeln!(out, " {mark:<3} {:<width$}   {value}{ends}{note}", gate.gate);
+        let _ = writeln!(out, " {mark:<3} {:<width$}   {value}{ends}{interval}{note}", gate.gate);
     }
     if let Some(fault) = &summary.fault {
         let _ = writeln!(out, " ended badly, for example: {}", excerpt(fault, 300));

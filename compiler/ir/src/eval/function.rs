@@ -12,7 +12,7 @@ type Made = Result<Value, String>;
 /// The longest list that a function may make.
 const MOST_ITEMS: usize = 1 << 20;
 /// The longest list that `range` makes.
-const MOST_NUMBERS: i64 = 10_000;
+pub(crate) const MOST_NUMBERS: i64 = 10_000;
 
 /// Computes a function that does not ask for the conversation. The message of a failure stands alone.
 pub(crate) fn apply(function: Function, values: &[Value]) -> Made {

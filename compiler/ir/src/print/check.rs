@@ -6,7 +6,7 @@ use crate::check::{Between, CallMode, CallPattern, Likeness, Operand, Test};
 use crate::lines::Line;
 use crate::value::Value;
 
-pub(super) fn test(test: &Test, negated: bool, line: &mut Line) {
+pub(crate) fn test(test: &Test, negated: bool, line: &mut Line) {
     let key = format!("{}{}", if negated { "not_" } else { "" }, test.word());
     let value = match test {
         Test::Text(_, wanted) => {

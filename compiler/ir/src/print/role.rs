@@ -4,7 +4,7 @@ use super::Printer;
 use crate::lines::Line;
 use crate::program::{
     Answer, Call, CallKind, ChatModel, CommandCall, Header, HeaderValue, HttpCall, HttpRole, Limits, Player, Role,
-    Rule, Session,
+    Rule, Session, Structured,
 };
 use crate::value::Value;
 
@@ -90,6 +90,12 @@ impl Printer<'_> {
             line.pair("api_key", name);
         }
         timeout(&mut line, model.timeout_ms);
+        if let Some(stream) = model.stream {
+            line.pair_word("stream", stream);
+        }
+        if model.structured != Structured::default() {
+            line.pair_word("structured", model.structured.word());
+        }
         self.line(&line);
         self.headers(&model.headers);
         for (name, value) in &model.parameters {

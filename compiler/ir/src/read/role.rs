@@ -8,6 +8,7 @@ use crate::path::Path;
 use crate::program::{
     Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
     HttpMethod, HttpRole, Limits, Player, Price, ReplyPaths, Role, Rule, SampleLimits, ScriptedCall, Session,
+    Structured,
 };
 use crate::span::Origin;
 use crate::template::Template;
@@ -102,6 +103,8 @@ fn model(cursor: &Cursor<'_>) -> Read<ChatModel> {
                     base_url: line.needed_text("base_url")?.into(),
                     api_key: line.text_of("api_key")?.map(Arc::from),
                     timeout_ms: line.count_of("timeout_ms")?,
+                    stream: stream(&mut line)?,
+                    structured: structured(&mut line)?,
                     headers: Vec::new(),
                     parameters: Vec::new(),
                     price: None,
@@ -124,6 +127,21 @@ fn model(cursor: &Cursor<'_>) -> Read<ChatModel> {
         line.finish()?;
     }
     found.map_or_else(|| cursor.fail("a chat role needs a `model`"), Ok)
+}
+
+fn stream(line: &mut Cursor<'_>) -> Read<Option<bool>> {
+    match line.word_of("stream")? {
+        None => Ok(None),
+        Some("true") => Ok(Some(true)),
+        Some("false") => Ok(Some(false)),
+        Some(other) => line.fail(format!("`stream={other}`: `true` or `false` is expected")),
+    }
+}
+
+fn structured(line: &mut Cursor<'_>) -> Read<Structured> {
+    let Some(word) = line.word_of("structured")? else { return Ok(Structured::default()) };
+    let known = Structured::ALL.into_iter().find(|known| known.word() == word);
+    known.map_or_else(|| line.fail(format!("unknown way of structured answers `{word}`")), Ok)
 }
 
 fn number_of(line: &mut Cursor<'_>, key: &str) -> Read<Option<f64>> {

@@ -31,6 +31,10 @@ pub(super) fn explain(error: &minijinja::Error, source: &str) -> SyntaxError {
         };
         return SyntaxError { message: format!("unknown statement `{name}`"), ..plain }.help(help);
     }
+    if let Some((at, end)) = else_if(source) {
+        let message = "`{% else if … %}` is one word in templates";
+        return SyntaxError::new(at..end, source, message).help("write `{% elif … %}`");
+    }
     if let Some(unclosed) = unclosed(source) {
         return unclosed;
     }
@@ -48,6 +52,20 @@ pub(super) fn explain(error: &minijinja::Error, source: &str) -> SyntaxError {
     };
     let message = format!("the template cannot be read: {}", plain.message);
     SyntaxError { message, ..plain }.help(help)
+}
+
+/// Where `else if` begins a statement, and where those two words end.
+fn else_if(source: &str) -> Option<(usize, usize)> {
+    source.match_indices("{%").find_map(|(tag, _)| {
+        let inner = source.get(tag + 2..)?;
+        let words = inner.trim_start_matches(['-', '+']).trim_start();
+        let at = source.len() - words.len();
+        let rest = words.strip_prefix("else")?;
+        let second = rest.trim_start();
+        let is_if =
+            second.len() < rest.len() && second.strip_prefix("if").is_some_and(|rest| rest.starts_with([' ', '\n']));
+        is_if.then(|| (at, source.len() - second.len() + 2))
+    })
 }
 
 /// `{% endfor %}` and the like where nothing or another statement is open.

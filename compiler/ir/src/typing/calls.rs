@@ -41,6 +41,9 @@ impl Checker<'_, '_> {
         if function == Function::Range && self.in_template {
             self.range_is_free(arguments);
         }
+        if function == Function::Range {
+            self.range_in_reach(arguments);
+        }
         let mut types = Vec::with_capacity(arguments.len());
         for (param, argument) in function.params().iter().zip(arguments) {
             types.extend(self.argument(function, *param, argument));

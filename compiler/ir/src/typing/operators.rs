@@ -33,6 +33,7 @@ impl Checker<'_, '_> {
             self.joined(b);
             return Type::Str;
         }
+        self.divisor(op, a, b);
         let (left, right) = (self.need(a), self.need(b));
         // Two texts are one mistake.
         let (left, right) = if is_numeric(&left) {

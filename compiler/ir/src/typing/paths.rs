@@ -151,6 +151,7 @@ impl<'n> Checker<'n, '_> {
     fn item(&mut self, expr: &Expr, object: &Expr, owner: Cow<'n, Type>, index: &Expr) -> Cow<'n, Type> {
         let by = self.need(index);
         let key = index.constant();
+        self.index_in_reach(object, index, key.as_ref());
         let key = key.as_ref().and_then(|key| key.as_str());
         match (owner, &by) {
             (Cow::Borrowed(Type::List(item)), Type::Int | Type::Any) => Cow::Borrowed(item),

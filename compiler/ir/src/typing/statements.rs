@@ -8,10 +8,10 @@ use minijinja::machinery::ast;
 use super::calls::values_of;
 use super::checker::Checker;
 use super::words::describe;
-use super::{Checked, Mistake, Names, Type, by_place};
+use super::{Checked, Mistake, Names, Type, TypeError, by_place};
 use crate::expr::{At, Expr, Function, Kind};
-use crate::expr_parse::{Lower, at_of};
-use crate::template::{has_no_tags, outer_names, tree};
+use crate::expr_parse::{Lower, at_of, texts_side_by_side};
+use crate::template::{SyntaxError, has_no_tags, outer_names, tree};
 
 /// What `loop` is in the body of a `for`.
 static LOOP: LazyLock<Type> = LazyLock::new(|| {
@@ -27,13 +27,56 @@ pub fn check_template(source: &str, names: &Names) -> Checked {
     }
     let tree = match tree(source) {
         Ok(tree) => tree,
-        Err(error) => return Checked { errors: vec![error.into()], names: Vec::new() },
+        Err(error) => return Checked { errors: in_spite_of(error, source, names), names: Vec::new() },
     };
     let (checker, lower) = (Checker::new(names, Some(source), true), Lower::new(source, true));
     let mut walk = Walk { checker, lower };
     walk.stmt(&tree);
+    walk.lower.errors.extend(texts_side_by_side(source, false));
     let errors = by_place(walk.checker.errors, walk.lower.errors);
     Checked { errors, names: outer_names(&tree) }
+}
+
+/// The mistakes of a template that cannot be read: the one that it cannot be read for, and, where that is in a `{{ … }}`, those of
+/// the rest of it.
+fn in_spite_of(error: SyntaxError, source: &str, names: &Names) -> Vec<TypeError> {
+    let mut errors: Vec<TypeError> = Vec::new();
+    let mut text = source.to_owned();
+    let mut next = Some(error);
+    while let Some(error) = next.take() {
+        let without = without_place(&text, error.range.start);
+        errors.push(error.into());
+        let Some(without) = without.filter(|_| errors.len() < MOST_UNREADABLE) else { break };
+        text = without;
+        match tree(&text) {
+            Err(error) => next = Some(error),
+            Ok(_) => errors.extend(check_template(&text, names).errors),
+        }
+    }
+    errors.sort_by_key(|error| (error.range.start, error.range.end));
+    errors
+}
+
+/// How many places of a template that cannot be read are told.
+const MOST_UNREADABLE: usize = 8;
+
+/// The text with blanks where the `{{ … }}` around a byte was, so that all else stays in its place.
+fn without_place(text: &str, at: usize) -> Option<String> {
+    const OPEN: &str = "{{";
+    let open = text.match_indices(OPEN).map(|(open, _)| open).take_while(|open| *open <= at).last()?;
+    let inner = text.get(open + OPEN.len()..)?;
+    // Where a statement begins between the two, the mistake is in that.
+    if text.get(open..at.max(open)).is_none_or(|between| between.contains("{%")) {
+        return None;
+    }
+    let closed = inner.find("}}").map(|end| end + 2);
+    let opened = [OPEN, "{%", "{#"].iter().filter_map(|mark| inner.find(mark)).min();
+    let length = match (closed, opened) {
+        (Some(closed), Some(opened)) => closed.min(opened),
+        (closed, opened) => closed.or(opened).unwrap_or(inner.len()),
+    };
+    let end = open + OPEN.len() + length;
+    Some(format!("{}{}{}", text.get(..open)?, " ".repeat(end - open), text.get(end..)?))
 }
 
 struct Walk<'n, 's> {

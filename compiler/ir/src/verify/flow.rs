@@ -4,7 +4,7 @@ use crate::graph::{Graph, NodeId};
 use crate::node::Port;
 
 /// The nodes in an order that respects every edge but `again`; nodes on a cycle are left out.
-pub(super) fn topological(graph: &Graph) -> Vec<NodeId> {
+pub(crate) fn topological(graph: &Graph) -> Vec<NodeId> {
     let mut waiting = vec![0_usize; graph.nodes().len()];
     let forward = |id| graph.edges(id).filter(move |(_, jump, _)| !graph.goes_back(id, *jump));
     for (id, _) in graph.nodes() {

@@ -10,21 +10,38 @@ use crate::node::{Jump, Node};
 /// What is surely assigned when a node is entered, on all paths: a bit for each slot. A body may run zero times, so what it
 /// assigns is not.
 #[derive(Clone)]
-struct Assigned(Vec<u64>);
+struct Assigned {
+    first: u64,
+    /// Few graphs have more than 64 slots.
+    more: Vec<u64>,
+}
 
 impl Assigned {
+    fn none_of(slots: usize) -> Self {
+        Self { first: 0, more: vec![0; slots.saturating_sub(1) / 64] }
+    }
+
     fn set(&mut self, slot: usize) {
-        if let Some(word) = self.0.get_mut(slot / 64) {
+        let word = match (slot / 64).checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(at) => self.more.get_mut(at),
+        };
+        if let Some(word) = word {
             *word |= 1 << (slot % 64);
         }
     }
 
     fn has(&self, slot: usize) -> bool {
-        self.0.get(slot / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)
+        let word = match (slot / 64).checked_sub(1) {
+            None => Some(&self.first),
+            Some(at) => self.more.get(at),
+        };
+        word.is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
     fn meet(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, theirs)| *word &= theirs);
+        self.first &= other.first;
+        self.more.iter_mut().zip(&other.more).for_each(|(word, theirs)| *word &= theirs);
     }
 }
 
@@ -42,10 +59,10 @@ impl<'g> Slots<'g> {
 
     /// Visits the nodes with what is assigned when they are entered.
     fn assigned(&self, graph: &Graph, order: &[NodeId], visit: impl FnMut(NodeId, &Assigned)) {
-        let start = Assigned(vec![0; graph.slots.len().div_ceil(64)]);
+        let start = Assigned::none_of(graph.slots.len());
         let through = |id: NodeId, port, state: &mut Assigned| {
-            let slots = graph.get(id).map(|placed| placed.node.assigns(port)).unwrap_or_default();
-            slots.into_iter().filter_map(|slot| self.number(slot)).for_each(|slot| state.set(slot));
+            let slots = graph.get(id).into_iter().flat_map(|placed| placed.node.assigns(port));
+            slots.filter_map(|slot| self.number(slot)).for_each(|slot| state.set(slot));
         };
         flow::forward(graph, order, start, through, Assigned::meet, visit);
     }
@@ -90,7 +107,7 @@ pub(super) fn map_gives(graph: &Graph, order: &[NodeId]) -> Vec<Violation> {
     slots.assigned(graph, order, |id, state| {
         for (port, jump, header) in graph.edges(id) {
             let Some(Node::Map { give, .. }) = graph.get(header).map(|h| &h.node) else { continue };
-            let here = graph.get(id).is_some_and(|placed| placed.node.assigns(port).contains(&give));
+            let here = graph.get(id).is_some_and(|placed| placed.node.assigns(port).any(|slot| slot == give));
             if jump == Jump::Again && !here && !slots.number(give).is_some_and(|slot| state.has(slot)) {
                 not_given.entry(id).or_default().push(give);
             }

@@ -222,9 +222,9 @@ impl Checker<'_, '_> {
 }
 
 /// Whether a mistake of a template makes its program unsound. The compiler refuses conditions that are no boolean; the engine
-/// takes any value, and recorded programs have them.
+/// takes any value, and recorded programs have them. What can only fail ends a sample, and is no fault of the program.
 fn matters(error: &TypeError) -> bool {
-    error.mistake != Mistake::Condition
+    !matches!(error.mistake, Mistake::Condition | Mistake::Fails)
 }
 
 /// The rules of scripted roles, and the templates of applications, of `setup` and of `teardown`, read what is there.

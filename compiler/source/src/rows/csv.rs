@@ -30,6 +30,9 @@ pub fn csv<R: Read>(
     })
 }
 
+/// What to do with a file whose cells something else separates.
+const OTHER_SEPARATOR: &str = "save the file with commas as `.csv`, or with tabs as `.tsv`";
+
 struct Column {
     name: Arc<str>,
     ty: Option<Type>,
@@ -112,8 +115,7 @@ impl<R: Read> Csv<R> {
             let shown = if other == '\t' { "a tab".to_owned() } else { format!("`{other}`") };
             let expected = if self.separator == b'\t' { "a tab" } else { "a comma" };
             let message = format!("the header is one cell with {shown} in it; cells are separated by {expected} here");
-            let help = "save the file with commas as `.csv`, or with tabs as `.tsv`";
-            return Err(error(only.at, message).help(help));
+            return Err(error(only.at, message).help(OTHER_SEPARATOR));
         }
         if cells.len() > MAX_KEYS {
             return Err(error(0, format!("the header has more than {MAX_KEYS} cells")));
@@ -248,6 +250,15 @@ fn cells(text: &str, first: Position, separator: char) -> Result<Vec<Cell<'_>>, 
         match text.get(at..).and_then(|rest| rest.chars().next()) {
             None => return Ok(cells),
             Some(c) if c == separator => at += c.len_utf8(),
+            Some(c) if [',', ';', '\t', '|'].contains(&c) => {
+                let shown = |c| if c == '\t' { "a tab".to_owned() } else { format!("`{c}`") };
+                let message = format!(
+                    "{} follows the closing quote of this cell; cells are separated by {} here",
+                    shown(c),
+                    shown(separator)
+                );
+                return Err(RowError::new(text, first, at, message).help(OTHER_SEPARATOR));
+            }
             Some(_) => {
                 let message = "text follows the closing quote of this cell";
                 let help = "a quote inside of a quoted cell is doubled: `\"say \"\"hi\"\"\"`";

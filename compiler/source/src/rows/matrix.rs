@@ -1,16 +1,18 @@
 //! Cross products of fields.
 
+use std::sync::Arc;
+
 use aigo_ir::value::{Map, Value};
 
-/// The cross product of fields, the last one varying fastest. A field without values gives no rows; no field gives none.
-pub fn matrix(fields: &[(String, Vec<Value>)]) -> Matrix<'_> {
+/// The cross product of fields with different names, the last one varying fastest. A field without values gives no rows; no field gives none.
+pub fn matrix(fields: &[(Arc<str>, Vec<Value>)]) -> Matrix<'_> {
     let done = fields.is_empty() || fields.iter().any(|(_, values)| values.is_empty());
     Matrix { fields, at: vec![0; fields.len()], done }
 }
 
 /// See [`matrix`].
 pub struct Matrix<'a> {
-    fields: &'a [(String, Vec<Value>)],
+    fields: &'a [(Arc<str>, Vec<Value>)],
     /// The index of each field's value in the next row.
     at: Vec<usize>,
     done: bool,
@@ -24,8 +26,8 @@ impl Iterator for Matrix<'_> {
             return None;
         }
         let pairs = self.fields.iter().zip(&self.at);
-        let row =
-            pairs.map(|((name, values), &at)| (name.as_str(), values.get(at).cloned().unwrap_or_default())).collect();
+        let row = pairs.map(|((name, values), &at)| (name.clone(), values.get(at).cloned().unwrap_or_default()));
+        let row = Map::of_unique(row.collect());
         self.done = true;
         for ((_, values), at) in self.fields.iter().zip(&mut self.at).rev() {
             *at += 1;

@@ -63,7 +63,12 @@ impl Reader {
     /// Takes a message. What is wrong with it follows "message 3".
     pub(super) fn take(&mut self, item: &Value) -> Taken {
         let Some(map) = item.as_map() else {
-            return Err(format!("is {}; a map was expected: {{\"role\": \"user\", \"content\": …}}", item.kind()));
+            let more = match item {
+                Value::Str(_) => "; texts alone are the lines of a `dataset`, which `script` says",
+                _ => "",
+            };
+            let kind = item.kind();
+            return Err(format!("is {kind}; a map was expected: {{\"role\": \"user\", \"content\": …}}{more}"));
         };
         self.message(map)?;
         if let Some((key, context)) = CONTEXTS.iter().find_map(|key| Some((key, map.get(key)?)))

@@ -73,6 +73,8 @@ pub(super) struct Builder<'a> {
     pairs: Vec<Pair>,
     anchors: BTreeMap<usize, Anchor>,
     documents: usize,
+    /// The first node of the document.
+    root: Option<NodeId>,
     /// The end of the last event, where the search for an unmarked place begins.
     last_end: usize,
     /// The last scalar, for the comment that may follow it.
@@ -108,6 +110,7 @@ impl<'a> Builder<'a> {
             pairs: vec![],
             anchors: BTreeMap::new(),
             documents: 0,
+            root: None,
             last_end: 0,
             last_plain: None,
             skipping: 0,
@@ -118,32 +121,44 @@ impl<'a> Builder<'a> {
     /// Reads to the end, or says where reading stopped.
     pub(super) fn read(&mut self) -> Result<(), Broken> {
         let mut events = Events::new(self.parsed);
-        let mut root = None;
         loop {
-            let next = events.next().map_err(|stop| self.broken(stop, root))?;
+            let next = events.next().map_err(|stop| self.broken(stop))?;
             let Some(placed) = next else { break };
-            if matches!(placed.event, Event::DocumentStart) {
-                self.documents += 1;
-                if self.documents > 1 {
-                    self.second_document(placed.start, placed.end);
-                    break;
-                }
-                continue;
-            }
-            let first = self.tree.nodes.len();
-            self.event(placed);
-            if root.is_none() && self.tree.nodes.len() > first {
-                root = NodeId::try_from(first).ok();
-            }
-            if self.tree.nodes.len() > MAX_NODES {
-                let message = format!("this file holds more than {MAX_NODES} keys and values");
-                let help = "move data to a file of its own, such as JSON Lines";
-                self.report(catalog::TOO_MANY_NODES.at(self.span(0, 0), message).help(help));
-                root = Some(self.node(0, 0, Data::Error));
+            if !self.take(placed) {
                 break;
             }
         }
-        self.tree.root = match root {
+        self.finish();
+        Ok(())
+    }
+
+    /// Takes the next event. Says whether what follows is still of interest.
+    pub(super) fn take(&mut self, placed: Placed<'_>) -> bool {
+        if matches!(placed.event, Event::DocumentStart) {
+            self.documents += 1;
+            if self.documents > 1 {
+                self.second_document(placed.start, placed.end);
+            }
+            return self.documents == 1;
+        }
+        let first = self.tree.nodes.len();
+        self.event(placed);
+        if self.root.is_none() && self.tree.nodes.len() > first {
+            self.root = NodeId::try_from(first).ok();
+        }
+        if self.tree.nodes.len() > MAX_NODES {
+            let message = format!("this file holds more than {MAX_NODES} keys and values");
+            let help = "move data to a file of its own, such as JSON Lines";
+            self.report(catalog::TOO_MANY_NODES.at(self.span(0, 0), message).help(help));
+            self.root = Some(self.node(0, 0, Data::Error));
+            return false;
+        }
+        true
+    }
+
+    /// Completes the tree, once there is no further event.
+    pub(super) fn finish(&mut self) {
+        self.tree.root = match self.root {
             Some(root) => root,
             None => self.node(
                 0,
@@ -152,12 +167,11 @@ impl<'a> Builder<'a> {
             ),
         };
         self.tree.comments.sort_by_key(|comment| comment.span);
-        Ok(())
     }
 
-    fn broken(&self, stop: Stop, root: Option<NodeId>) -> Broken {
+    fn broken(&self, stop: Stop) -> Broken {
         let bracket = self.open.iter().find(|open| open.flow).map(|open| open.start);
-        let ended = root.filter(|_| self.open.is_empty() && self.skipping == 0);
+        let ended = self.root.filter(|_| self.open.is_empty() && self.skipping == 0);
         let reaches = |span: &Span| {
             let between = self.parsed.get(span.end as usize..stop.at);
             between.is_some_and(|text| text.trim().is_empty())

@@ -21,13 +21,13 @@ const MAX_VALUE_ENTRIES: usize = 10_000;
 /// The place of a node in its arena.
 pub(super) type NodeId = u32;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub(super) span: Span,
     pub(super) data: Data,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
     Scalar {
         value: Value,
@@ -51,7 +51,7 @@ pub(super) enum Data {
 }
 
 /// A key and its value in the arena.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) key: NodeId,
     pub(super) value: NodeId,
@@ -68,7 +68,7 @@ pub struct Comment {
 }
 
 /// One YAML file. It owns its text, so that it can outlive the reader.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     pub(super) file: FileId,
     pub(super) text: Arc<str>,
@@ -117,6 +117,44 @@ impl Tree {
     /// The text as it was read.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The first thing that another text of the same file says differently: a value, the way in which a scalar is written, an
+    /// alias, or a comment. Where things stand does not matter, nor whether a collection is written in brackets.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let is_same = |a: &Data, b: &Data| match (a, b) {
+            (
+                Data::Scalar { value, text, style, implicit },
+                Data::Scalar { value: value_b, text: text_b, style: style_b, implicit: implicit_b },
+            ) => {
+                // Not a number is no number, itself included.
+                let values = value == value_b || (value.kind() == value_b.kind() && text == text_b);
+                values && text == text_b && style == style_b && implicit == implicit_b
+            }
+            (Data::List { first, length }, Data::List { first: first_b, length: length_b })
+            | (Data::Map { first, length, .. }, Data::Map { first: first_b, length: length_b, .. }) => {
+                first == first_b && length == length_b
+            }
+            (Data::Alias(a), Data::Alias(b)) => a == b,
+            (Data::Error, Data::Error) => true,
+            _ => false,
+        };
+        if let Some((before, after)) = self.nodes.iter().zip(&other.nodes).find(|(a, b)| !is_same(&a.data, &b.data)) {
+            return Some(format!(
+                "the value at byte {} became another at byte {}",
+                before.span.start, after.span.start
+            ));
+        }
+        let pairs =
+            |tree: &Self| tree.entries.iter().map(|pair| (pair.key, pair.value, pair.merged)).collect::<Vec<_>>();
+        if self.nodes.len() != other.nodes.len() || self.items != other.items || pairs(self) != pairs(other) {
+            return Some("a list or a map became another".to_owned());
+        }
+        let mut texts = self.comments.iter().zip(&other.comments);
+        if let Some((before, _)) = texts.find(|(a, b)| a.text.trim() != b.text.trim()) {
+            return Some(format!("the comment at byte {} became another", before.span.start));
+        }
+        (self.comments.len() != other.comments.len()).then(|| "there are not as many comments as before".to_owned())
     }
 
     /// Whether a part was left out just before or just behind a place, with nothing but blanks between.
@@ -280,7 +318,9 @@ impl<'t> NodeRef<'t> {
 
     /// The value of a map's key.
     pub fn get(self, key: &str) -> Option<NodeRef<'t>> {
-        self.entries().find(|entry| entry.key.value == key).map(|entry| entry.value)
+        let is_key =
+            |pair: &&Pair| matches!(&self.tree.resolved(pair.key).data, Data::Scalar { text, .. } if **text == *key);
+        self.entries().pairs.find(is_key).map(|pair| NodeRef { tree: self.tree, id: pair.value })
     }
 
     /// The text of the span, as it stands in the file.

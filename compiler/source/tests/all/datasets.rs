@@ -58,8 +58,7 @@ fn what_was_seen_is_said() {
 
 #[test]
 fn a_matrix_is_a_cross_product_in_order() {
-    let field =
-        |name: &str, values: &[&str]| (name.to_owned(), values.iter().map(|&v| Value::str(v)).collect::<Vec<_>>());
+    let field = |name: &str, values: &[&str]| (name.into(), values.iter().map(|&v| Value::str(v)).collect::<Vec<_>>());
     let fields = [field("a", &["1", "2"]), field("b", &["x", "y", "z"])];
     let rows: Vec<String> = matrix(&fields).map(|row| Value::Map(row.into()).to_json()).collect();
     assert_eq!(rows.len(), 6);

@@ -3,8 +3,10 @@
 mod datasets;
 mod documents;
 mod hostile;
+mod layout;
 mod locating;
 mod oracle;
+mod quick;
 mod reading;
 mod recovering;
 mod transcripts;

@@ -141,7 +141,7 @@ fn compare(text: &str) -> Result<bool, String> {
     if same(&ours, &theirs) { Ok(true) } else { Err(format!("{text:?}\nours {ours}\ntheirs {theirs:?}")) }
 }
 
-const HANDWRITTEN: &[&str] = &[
+pub(crate) const HANDWRITTEN: &[&str] = &[
     "",
     "~",
     "a: b",
@@ -236,24 +236,30 @@ fn blocks(page: &str) -> Vec<&str> {
     fenced.filter_map(|rest| rest.split_once('\n')?.1.split("\n```").next()).collect()
 }
 
+/// Every YAML text below a folder of the project, with the file that it is from.
+pub(crate) fn texts(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for path in files(folder) {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("md") => found.extend(blocks(&text).into_iter().map(|block| (path.clone(), block.to_owned()))),
+            Some("yaml" | "yml") => found.push((path, text)),
+            _ if folder == "tests/fuzz/corpus" => found.push((path, text)),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// Every YAML text of the project, by where it comes from: how many both sides take, and what they make of all of them.
 #[test]
 fn every_file_of_the_project_agrees() {
     for (folder, least) in [("tasks", 2), ("tests/fixtures", 5), ("spec", 80), ("tests/fuzz/corpus", 20)] {
         let mut both = 0;
-        for path in files(folder) {
-            let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            let texts = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("md") => blocks(&text),
-                Some("yaml" | "yml") => vec![&*text],
-                _ if folder == "tests/fuzz/corpus" => vec![&*text],
-                _ => vec![],
-            };
-            for text in texts {
-                match compare(text) {
-                    Ok(accepted) => both += usize::from(accepted),
-                    Err(difference) => assert!(difference.is_empty(), "{}: {difference}", path.display()),
-                }
+        for (path, text) in texts(folder) {
+            match compare(&text) {
+                Ok(accepted) => both += usize::from(accepted),
+                Err(difference) => assert!(difference.is_empty(), "{}: {difference}", path.display()),
             }
         }
         assert!(both >= least, "{folder}: {both} texts are taken by both sides");

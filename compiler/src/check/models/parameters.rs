@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aigo_ir::program::{ChatModel, Dialect};
+use aigo_ir::program::{ChatModel, Dialect, Structured};
 use aigo_ir::span::Span;
 use aigo_ir::value::Value;
 
@@ -33,10 +33,12 @@ impl Checker<'_> {
         ChatModel {
             dialect: chat.dialect,
             model: chat.model.value.as_str().into(),
-            endpoint: chat.endpoint.as_deref().unwrap_or_else(|| chat.dialect.word()).into(),
+            endpoint: chat.endpoint.as_str().into(),
             base_url: chat.base_url.as_str().into(),
             api_key: chat.api_key.as_ref().map(|name| name.value.as_str().into()),
             timeout_ms: chat.timeout_ms,
+            stream: chat.stream,
+            structured: structured(family, chat),
             headers: self.headers(&chat.headers, false),
             parameters: parameters(family, chat, judges),
             price: chat.price,
@@ -110,6 +112,7 @@ fn refusal(family: &Family, chat: &Chat, parameter: &Parameter) -> Option<Refusa
                 Sampling::Fixed => refused(format!("`{model}` refuses every `{name}` but 1"), None),
             }
         }
+        "seed" | "stop" if chat.dialect.is_responses() => refused(format!("the responses API takes no `{name}`"), None),
         "seed" if !family.seed => refused(format!("`{model}` takes no `seed`"), None),
         "stop" if !family.stop => refused(format!("`{model}` refuses `stop`"), None),
         "reasoning_effort" => match family.efforts {
@@ -137,25 +140,60 @@ fn parameters(family: Option<&Family>, chat: &Chat, judges: bool) -> Vec<(Arc<st
         Some(Sampling::OneOfBoth) => !set("top_p"),
         Some(Sampling::WithoutReasoning | Sampling::Fixed | Sampling::Unsure) => false,
     };
-    if judges && takes && !set("temperature") {
+    if judges && takes && !set("temperature") && !thinks(chat) {
         found.push(("temperature".into(), Value::Int(0)));
     }
     for parameter in &chat.parameters {
-        found.push((wire(family, chat.dialect, parameter.name).into(), parameter.value.value.clone()));
+        let (name, value) = wire(family, chat.dialect, parameter.name, parameter.value.value.clone());
+        found.push((name.into(), value));
     }
     if chat.dialect == Dialect::Anthropic && !set("max_tokens") {
         found.push(("max_tokens".into(), Value::Int(MAX_TOKENS)));
     }
-    found.extend(chat.extra.iter().map(|(name, value)| (name.as_str().into(), value.clone())));
+    for (name, value) in &chat.extra {
+        let known = found.iter_mut().find(|(known, _)| **known == **name).map(|(_, known)| known);
+        match (known, value) {
+            // Where what is set stands in a map, the rest of that map can only come from here.
+            (Some(Value::Map(known)), Value::Map(more)) => {
+                let mut joined = (**more).clone();
+                known.iter().for_each(|(key, value)| joined.set(key.clone(), value.clone()));
+                *known = Arc::new(joined);
+            }
+            _ => found.push((name.as_str().into(), value.clone())),
+        }
+    }
     found
 }
 
-/// The name of a parameter on the wire.
-fn wire(family: Option<&Family>, dialect: Dialect, name: &'static str) -> &'static str {
+/// Whether the task switches Anthropic's extended thinking on: it goes with no `temperature` and no forced tool.
+fn thinks(chat: &Chat) -> bool {
+    let thinking = chat.extra.iter().find(|(name, _)| name == "thinking").map(|(_, value)| value);
+    let kind = thinking.and_then(|value| value.get("type")).and_then(Value::as_str);
+    chat.dialect == Dialect::Anthropic && kind.is_some_and(|kind| kind != "disabled")
+}
+
+/// How the model is asked for objects: as the task says, else as its family takes it.
+fn structured(family: Option<&Family>, chat: &Chat) -> Structured {
+    let usual = match (family.map(|family| family.structured), chat.dialect) {
+        (Some(Structured::Tool), _) if thinks(chat) => Structured::Prompt,
+        (Some(known), _) => known,
+        (None, Dialect::OpenAiCompatible | Dialect::CompatibleResponses) => Structured::BoundedSchema,
+        (None, _) => Structured::Schema,
+    };
+    chat.structured.unwrap_or(usual)
+}
+
+/// A parameter on the wire.
+fn wire(family: Option<&Family>, dialect: Dialect, name: &'static str, value: Value) -> (&'static str, Value) {
     match (name, dialect) {
-        ("max_tokens", Dialect::OpenAi) => "max_completion_tokens",
-        ("max_tokens", Dialect::OpenAiCompatible) => family.map_or(name, |family| family.max_tokens),
-        ("stop", Dialect::Anthropic) => "stop_sequences",
-        _ => name,
+        ("max_tokens", Dialect::OpenAi) => ("max_completion_tokens", value),
+        ("max_tokens", Dialect::OpenAiCompatible) => (family.map_or(name, |family| family.max_tokens), value),
+        ("max_tokens", Dialect::OpenAiResponses | Dialect::CompatibleResponses) => ("max_output_tokens", value),
+        ("reasoning_effort", Dialect::OpenAiResponses | Dialect::CompatibleResponses) => {
+            ("reasoning", Value::map([("effort", value)]))
+        }
+        ("reasoning_effort", Dialect::Anthropic) => ("output_config", Value::map([("effort", value)])),
+        ("stop", Dialect::Anthropic) => ("stop_sequences", value),
+        _ => (name, value),
     }
 }

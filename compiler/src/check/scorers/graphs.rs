@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use aigo_ir::diagnostic;
+use aigo_ir::expr::{Expr, Kind};
 use aigo_ir::schema::Items;
 use aigo_ir::span::{Origin, Span, Spanned};
 use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
 use aigo_ir::verdict::Scale;
 
 use super::Checker;
@@ -199,6 +202,30 @@ impl Checker<'_> {
         Some((GraphStep::If { when: when?, then, otherwise, origin }, end))
     }
 
+    /// Reports constants that the score can come to and that are not on the scale.
+    fn off_scale(&mut self, leaf: &Leaf, score: &Expr, scale: &Scale) {
+        let mut possible = Vec::new();
+        constants(score, &mut possible);
+        for (part, value) in possible.into_iter().filter(|(_, value)| scale.number(value).is_none()) {
+            let shown = value.as_str().map_or_else(|| value.to_json(), |text| format!("'{text}'"));
+            let help = match scale {
+                Scale::Boolean => "write `true` or `false`".to_owned(),
+                Scale::Range(low, high) => {
+                    format!("write a whole number from {low} to {high}, or give the graph a `scale`")
+                }
+                Scale::Unit => "write a number from 0 to 1, or give the graph a `scale`".to_owned(),
+                Scale::Labels(labels) => {
+                    let seen = value.as_str().unwrap_or_default();
+                    diagnostic::suggest(seen, labels.iter().map(|(label, _)| &**label)).unwrap_or_default()
+                }
+            };
+            let message =
+                format!("the score {shown} is not on the scale {scale}, so every verdict with it would be invalid");
+            let at = leaf.locate(self.sources, part.at.range());
+            self.found.push(catalog::SCORE_OFF_SCALE.at(at, message).help(help));
+        }
+    }
+
     /// What is asked once for all items is one judge's question, outside of any other `each`.
     fn batch(&mut self, steps: &[ast::GraphStep], span: Span, walk: &Walk<'_>) -> Option<()> {
         let one = match steps {
@@ -293,9 +320,22 @@ impl Checker<'_> {
                     self.found.push(catalog::WRONG_TYPE.at(at(), message).help(help));
                     return None;
                 }
+                self.off_scale(leaf, &value, walk.scale);
             }
         }
         Some(GraphStep::Score { value: Scored::Value(value, ty), origin })
+    }
+}
+
+/// The constants that an expression can come to.
+fn constants<'e>(expr: &'e Expr, found: &mut Vec<(&'e Expr, &'e Value)>) {
+    match &expr.kind {
+        Kind::Literal(value) => found.push((expr, value)),
+        Kind::If(_, yes, no) => {
+            constants(yes, found);
+            constants(no, found);
+        }
+        _ => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chat models: providers and parameters.
 
 use aigo_ir::diagnostic;
-use aigo_ir::program::Dialect;
+use aigo_ir::program::{Dialect, Structured};
 use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef};
@@ -36,17 +36,22 @@ static PROVIDERS: [Provider; 3] = [
 ];
 
 /// What `extra` may not set, and what to do instead.
-const RESERVED: [(&str, &str); 18] = [
+const RESERVED: [(&str, &str); 23] = [
     ("model", "the model is what `model` names"),
     ("messages", "the messages are the conversation"),
     ("system", "instructions are the task's `system` steps"),
-    ("stream", "aigo reads whole replies"),
-    ("stream_options", "aigo reads whole replies"),
-    ("response_format", "the shape of an answer is what asks for it"),
+    ("stream", "write it beside `model`"),
+    ("stream_options", "aigo sets it where answers are streamed"),
+    ("response_format", "the shape of an answer is what asks for it; `structured` says how"),
     ("tools", "tools are the task's `tools`"),
     ("tool_choice", "tools are the task's `tools`"),
     ("n", "write `epochs`, or `runs` of a scorer"),
     ("max_completion_tokens", "write `max_tokens` beside `model`"),
+    ("max_output_tokens", "write `max_tokens` beside `model`"),
+    ("input", "the messages are the conversation"),
+    ("instructions", "instructions are the task's `system` steps"),
+    ("previous_response_id", "the whole conversation is sent with every call"),
+    ("background", "write `timeout` beside `model`, as long as it may take"),
     ("stop_sequences", "write `stop` beside `model`"),
     ("temperature", "write it beside `model`"),
     ("top_p", "write it beside `model`"),
@@ -94,22 +99,46 @@ impl Reader<'_> {
                 }
             },
         };
-        let usual = provider.api_key.map(|name| Spanned::new(name.to_owned(), written.span));
+        // A provider's usual key is for the provider: no other address gets it unless the task says so.
+        let own = base_url.as_deref() == provider.base_url;
+        let usual = provider.api_key.filter(|_| own).map(|name| Spanned::new(name.to_owned(), written.span));
         let key = fields.and_then(|fields| fields.get("api_key"));
         let api_key = key.map_or(usual, |node| self.secret(node, "api_key"));
-        let mut chat = fields.map(|fields| self.settings(fields)).unwrap_or_default();
+        let dialect = self.dialect(provider, fields);
+        let chat = fields.map(|fields| self.settings(fields)).unwrap_or_default();
         Some(Chat {
-            dialect: provider.dialect,
-            endpoint: chat.endpoint.take(),
+            dialect,
+            endpoint: chat.endpoint.unwrap_or_else(|| provider.name.to_owned()),
             model: Spanned::new(name, written.span),
             base_url: base_url?,
             api_key,
             parameters: chat.parameters,
             extra: chat.extra,
             price: chat.price,
+            has_price: fields.is_some_and(|fields| fields.has("price")),
             timeout_ms: chat.timeout_ms,
+            stream: chat.stream,
+            structured: chat.structured,
             headers: chat.headers,
         })
+    }
+
+    /// The dialect of a provider, by `api` where it has two.
+    fn dialect(&mut self, provider: &Provider, fields: Option<&Fields<'_>>) -> Dialect {
+        let Some((fields, node)) = fields.and_then(|fields| Some((fields, fields.get("api")?))) else {
+            return provider.dialect;
+        };
+        let wants_responses = self.one_of(node, "api", &[("chat", false), ("responses", true)]);
+        match (provider.dialect, wants_responses) {
+            (Dialect::Anthropic, Some(_)) => {
+                let message = "`api` means nothing for `anthropic/`, whose one API is that of messages";
+                self.report(catalog::BAD_VALUE.at(fields.key_span("api"), message).help("remove it"));
+                Dialect::Anthropic
+            }
+            (Dialect::OpenAi, Some(true)) => Dialect::OpenAiResponses,
+            (Dialect::OpenAiCompatible, Some(true)) => Dialect::CompatibleResponses,
+            (dialect, _) => dialect,
+        }
     }
 
     fn settings(&mut self, fields: &Fields<'_>) -> Settings {
@@ -118,6 +147,10 @@ impl Reader<'_> {
             endpoint: endpoint.map(|text| text.value),
             price: fields.get("price").and_then(|node| self.price(node)),
             timeout_ms: fields.get("timeout").and_then(|node| self.duration_ms(node, "timeout")),
+            stream: fields.get("stream").and_then(|node| self.flag(node, "stream")),
+            structured: fields
+                .get("structured")
+                .and_then(|node| self.one_of(node, "structured", &Structured::ALL.map(|known| (known.word(), known)))),
             headers: fields.get("headers").map(|node| self.chat_headers(node)).unwrap_or_default(),
             parameters: self.parameters(fields),
             extra: fields.get("extra").map(|node| self.extra(node)).unwrap_or_default(),
@@ -192,20 +225,22 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(text.span, message).help(help));
             return None;
         }
-        if trimmed.contains(['?', '#']) {
-            self.report(
-                catalog::BAD_VALUE.at(text.span, "`base_url` is an address without a query").help("end it before `?`"),
-            );
+        if trimmed.contains('#') {
+            let message = "`base_url` is an address without a fragment";
+            self.report(catalog::BAD_VALUE.at(text.span, message).help("end it before `#`"));
             return None;
         }
-        if let Some(end) = ENDPOINTS.into_iter().find(|end| trimmed.ends_with(end)) {
+        let (address, query) = trimmed.split_once('?').map_or((trimmed, None), |(before, query)| (before, Some(query)));
+        let address = address.trim_end_matches('/');
+        let with_query = |address: &str| query.map_or(address.to_owned(), |query| format!("{address}?{query}"));
+        if let Some(end) = ENDPOINTS.into_iter().find(|end| address.ends_with(end)) {
             let message = format!("`base_url` ends with `{end}`, which is added to it");
-            let right = trimmed.trim_end_matches(end);
+            let right = with_query(address.trim_end_matches(end));
             let found = catalog::BAD_VALUE.at(text.span, message).help(format!("write `{right}`"));
             self.report(found.fix(format!("write `{right}`"), text.span, right));
             return None;
         }
-        Some(trimmed.to_owned())
+        Some(with_query(address))
     }
 
     /// In the order of the table, so that equal parameters are equal however they were written.
@@ -254,6 +289,10 @@ impl Reader<'_> {
             if let Some((_, help)) = RESERVED.iter().find(|(reserved, _)| *reserved == name) {
                 let message = format!("`extra` cannot set `{name}`");
                 self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(*help));
+            } else if ["output_config", "text"].contains(&name) && entry.value.get("format").is_some() {
+                let message = format!("`extra` cannot set `format` of `{name}`");
+                let help = "the shape of an answer is what asks for it; `structured` says how";
+                self.report(catalog::BAD_VALUE.at(entry.key.span, message).help(help));
             } else if !entry.value.is_error()
                 && let Some(value) = self.value(entry.value)
             {
@@ -284,6 +323,8 @@ struct Settings {
     endpoint: Option<String>,
     price: Option<aigo_ir::program::Price>,
     timeout_ms: Option<u64>,
+    stream: Option<bool>,
+    structured: Option<Structured>,
     headers: Vec<Header>,
     parameters: Vec<Parameter>,
     extra: Vec<(String, Value)>,

@@ -45,7 +45,7 @@ impl Reader<'_> {
         Some(Http { request: request?, reply, stream, session: session?, version })
     }
 
-    fn flag(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
+    pub(super) fn flag(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
         if let Some(aigo_ir::value::Value::Bool(found)) = node.value() {
             return Some(found);
         }

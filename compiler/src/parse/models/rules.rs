@@ -7,8 +7,7 @@ use aigo_source::{Kind as NodeKind, NodeRef};
 use super::super::{Fields, Reader, first_key};
 use crate::ast::{Answer, Leaf, Rule, ScriptedCall};
 use crate::catalog;
-use crate::resolve::meant;
-use crate::shape;
+use crate::shape::{self, Key};
 
 const STATUSES: [(&str, &str); 3] = [("going", "going"), ("done", "done"), ("gave_up", "gave_up")];
 
@@ -64,19 +63,18 @@ impl Reader<'_> {
 
     /// Reports what does not go with the verb.
     fn siblings(&mut self, fields: &Fields<'_>, answer: &Answer) {
-        let (verb, said) = match answer {
-            Answer::Say(..) => ("say", true),
-            Answer::AnyOf(..) => ("any_of", true),
-            Answer::Nothing => ("calls", false),
-            Answer::Verdict(..) => ("verdict", false),
-            Answer::Fault(_) => ("fault", false),
+        let verb = match answer {
+            Answer::Say(..) => "say",
+            Answer::AnyOf(..) => "any_of",
+            Answer::Nothing => "calls",
+            Answer::Verdict(..) => "verdict",
+            Answer::Fault(_) => "fault",
         };
-        for key in ["status", "calls", "context"] {
-            let fits = said || (key != "status" && matches!(answer, Answer::Nothing));
-            if fields.node.get(key).is_some() && !fits {
-                let message = format!("`{key}` goes with `say` and `any_of`, not with `{verb}`");
-                self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help("remove it"));
-            }
+        let alone =
+            |key: &str| matches!(answer, Answer::Nothing) && shape::RULE.key(key).is_some_and(Key::stands_alone);
+        for key in shape::RULE.names().filter(|key| fields.is_idle(key, verb) && !alone(key)) {
+            let message = format!("`{key}` goes with `say` and `any_of`, not with `{verb}`");
+            self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help("remove it"));
         }
     }
 
@@ -137,27 +135,24 @@ impl Reader<'_> {
             self.wrong_kind(node, "`verdict`", "a map: `{score, reason, evidence}`");
             return None;
         }
-        if node.get("score").is_none() && !node.is_incomplete() {
-            let message = "a verdict needs `score`".to_owned();
-            self.report(
-                catalog::MISSING_KEY
-                    .at(node.site(), message)
-                    .help("a judge that breaks its contract is played with `say`"),
-            );
+        let fields = self.map(node, &shape::VERDICT)?;
+        self.required(&fields, "score");
+        if let Some(evidence) = fields.get("evidence") {
+            for item in self.items(evidence, "evidence", "`{turn, quote}`") {
+                let Some(fields) = self.map(item, &shape::EVIDENCE) else { continue };
+                self.texts_of(&fields, &["turn", "quote"]);
+            }
         }
-        self.only_keys(node, "a verdict", &["score", "reason", "evidence"]);
-        for item in node.get("evidence").into_iter().flat_map(aigo_source::NodeRef::items) {
-            self.only_keys(item, "evidence", &["turn", "quote"]);
-        }
+        self.texts_of(&fields, &["reason"]);
         self.tree(node).map(|(value, leaves)| Answer::Verdict(value, leaves))
     }
 
-    /// Reports the keys of a map of values that are none of these.
-    fn only_keys(&mut self, node: NodeRef<'_>, what: &str, known: &[&str]) {
-        for entry in node.entries().filter(|entry| !known.contains(&entry.key.value)) {
-            let (name, span) = (entry.key.value, entry.key.span);
-            let found = catalog::UNKNOWN_KEY.at(span, format!("`{name}` is not a key of {what}"));
-            self.report(meant(found, name, span, known.iter().copied()));
+    /// Reports which of these keys are no texts.
+    fn texts_of(&mut self, fields: &Fields<'_>, keys: &[&str]) {
+        for key in keys {
+            if let Some(node) = fields.get(key) {
+                self.leaf(node, key);
+            }
         }
     }
 

@@ -28,6 +28,9 @@ const STARTS: [(&str, usize); 17] = [
     ("eyJ", 40),
 ];
 
+/// The length of the shortest of those.
+const SHORTEST: usize = 10;
+
 /// Parameters of addresses that hold secrets.
 const QUERY: [&str; 10] =
     ["api_key", "apikey", "api-key", "key", "token", "access_token", "secret", "password", "sig", "auth"];
@@ -87,23 +90,53 @@ fn secrets_in(node: NodeRef<'_>, found: &mut Vec<(Span, String)>) {
 
 /// Whether a text has the looks of a key, a credential or an address with one.
 fn is_secret(text: &str) -> bool {
-    let apart = |c: char| c.is_whitespace() || "\"'`,;:()<>{}[]=&?/".contains(c);
-    text.split(apart).any(is_key) || is_credential(text) || text.split_whitespace().any(is_address_with_secret)
+    let is_mark = |c: char| {
+        matches!(
+            c,
+            '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')' | '<' | '>' | '{' | '}' | '[' | ']' | '=' | '&' | '?' | '/'
+        )
+    };
+    let apart = |c: char| is_mark(c) || c.is_whitespace();
+    let has_address = || text.contains("://") && text.split_whitespace().any(is_address_with_secret);
+    (text.len() >= SHORTEST && (text.split(apart).any(is_key) || is_credential(text))) || has_address()
 }
 
 fn is_key(word: &str) -> bool {
-    let plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    plain && STARTS.iter().any(|(start, least)| word.starts_with(start) && word.len() >= *least)
+    let plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    // Most words are shorter than the shortest key.
+    word.len() >= SHORTEST
+        && STARTS.iter().any(|(start, least)| word.len() >= *least && word.starts_with(start))
+        && plain(word)
+}
+
+/// Whether a word that stands anywhere has the looks of a key: it begins as keys of a service do, and goes on as nothing that
+/// people write does, without a break, in letters and digits.
+pub(crate) fn is_long_key(word: &str) -> bool {
+    const UNBROKEN: usize = 16;
+    let Some((start, _)) = STARTS.iter().find(|(start, least)| word.starts_with(start) && word.len() >= *least) else {
+        return false;
+    };
+    let is_random = |part: &str| {
+        part.len() >= UNBROKEN
+            && part.bytes().any(|byte| byte.is_ascii_digit())
+            && part.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    word.get(start.len()..).unwrap_or_default().split(['-', '_']).any(is_random)
 }
 
 /// `Bearer …` and `Basic …`, as headers have them, written out.
 fn is_credential(text: &str) -> bool {
     let mut words = text.split_whitespace();
-    let (first, second, rest) = (words.next(), words.next(), words.next());
-    let scheme = first.is_some_and(|word| ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str()));
+    let first = words.next();
+    let scheme =
+        first.is_some_and(|word| ["bearer", "basic", "token"].iter().any(|one| word.eq_ignore_ascii_case(one)));
+    if !scheme {
+        return false;
+    }
+    let (second, rest) = (words.next(), words.next());
     let literal =
         |word: &str| word.len() >= 8 && !word.contains("{{") && word.bytes().any(|byte| byte.is_ascii_digit());
-    scheme && rest.is_none() && second.is_some_and(|word| literal(word) || (word.len() >= 16 && !word.contains("{{")))
+    rest.is_none() && second.is_some_and(|word| literal(word) || (word.len() >= 16 && !word.contains("{{")))
 }
 
 fn is_address_with_secret(word: &str) -> bool {
@@ -121,7 +154,7 @@ fn is_address_with_secret(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_secret;
+    use super::{is_long_key, is_secret};
 
     #[test]
     fn keys_are_known_by_their_looks() {
@@ -147,5 +180,19 @@ mod tests {
             "risk-averse-customers",
         ];
         assert_eq!(others.map(is_secret), [false; 9]);
+    }
+
+    #[test]
+    fn a_key_is_known_anywhere_by_its_unbroken_part() {
+        let keys = [
+            "sk-proj-a1b2c3d4e5f6a7b8c9d0",
+            "AKIA0123456789ABCDEF",
+            "hf_a1b2c3d4e5f6a7b8c9d0",
+            "ghp_0123456789abcdefghij",
+        ];
+        assert_eq!(keys.map(is_long_key), [true; 4]);
+        let words =
+            ["sk-learn-pipelines-of-2024-and-later", "sk-xxxxxxxxxxxxxxxxxxxx", "sk-test", "task-a1b2c3d4e5f6a7b8c9d0"];
+        assert_eq!(words.map(is_long_key), [false; 4]);
     }
 }

@@ -22,11 +22,11 @@ impl Reader<'_> {
         let who = fields.get("who").and_then(|node| self.name(node, "who"));
         let beside = fields.get("turns").filter(|_| verb.value != "turns");
         let turns = beside.and_then(|node| self.turns(node));
-        if beside.is_some() && test.is_of_conversation() {
+        if beside.is_some() && fields.is_idle("turns", verb.value) {
             let message = format!("`turns` chooses texts, and `{}` is about the whole conversation", verb.value);
             self.report(catalog::BAD_VALUE.at(fields.key_span("turns"), message).help("remove it"));
         }
-        if fields.get("mode").is_some() && !matches!(test, Test::ToolCalls(..)) {
+        if fields.is_idle("mode", verb.value) {
             let message = format!("`mode` says how calls are compared, and `{}` is about none", verb.value);
             self.report(catalog::BAD_VALUE.at(fields.key_span("mode"), message).help("remove it"));
         }

@@ -33,8 +33,7 @@ impl Reader<'_> {
         let fields = self.map(node, &shape::GRAPH_STEP)?;
         let (verb, value) = self.verb(&fields)?;
         let mut label = fields.get("as").and_then(|node| self.name(node, "as"));
-        let gives = ["extract", "each", "judge"].contains(&verb.value);
-        if fields.get("as").is_some() && !gives {
+        if fields.is_idle("as", verb.value) {
             let message = format!("`as` names what a step gives, and `{}` gives nothing", verb.value);
             self.report(catalog::BAD_VALUE.at(fields.key_span("as"), message).help("remove it"));
         }

@@ -191,7 +191,9 @@ impl Reader<'_> {
             let value = entry.key_node.value().unwrap_or_default();
             // A key in quotes means what it says.
             let bare = entry.key.value.parse().map_or(Value::Null, Value::Int);
-            let keys = [value, Value::str(entry.key.value), bare];
+            // A key is a text, so the two values of a boolean scale stand in quotes.
+            let word = entry.key.value.parse().map_or(Value::Null, Value::Bool);
+            let keys = [value, Value::str(entry.key.value), bare, word];
             let on_scale = keys.iter().any(|key| scale.number(key).is_some());
             if !on_scale {
                 let message = format!("`{}` is not on the scale {scale}", entry.key.value);
@@ -244,7 +246,7 @@ impl Reader<'_> {
         for item in self.items(node, "conversation", "messages") {
             let mut entries = item.entries();
             let said = match (entries.next(), entries.next()) {
-                (Some(entry), None) if ["user", "assistant"].contains(&entry.key.value) => Some(entry),
+                (Some(entry), None) if shape::EXAMPLE_MESSAGE.key(entry.key.value).is_some() => Some(entry),
                 _ => None,
             };
             let Some(entry) = said else {

@@ -15,7 +15,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     let mut pages = Vec::new();
     for typed in &args.codes {
         let wanted = typed.trim().to_uppercase();
-        match catalog::page(&wanted) {
+        let named = catalog::rows().into_iter().find(|row| !row.name.is_empty() && row.name == typed.trim());
+        match catalog::page(named.map_or(&wanted, |row| row.code)) {
             Some(page) => pages.push(page),
             None => {
                 unknown(typed, &wanted);
@@ -33,14 +34,17 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
 }
 
 fn list() {
-    let lines =
-        catalog::rows().into_iter().map(|row| format!("{}  {:<7}  {}\n", row.code, row.severity.word(), row.title));
+    let lines = catalog::rows().into_iter().map(|row| {
+        let name = if row.name.is_empty() { String::new() } else { format!(" [{}]", row.name) };
+        format!("{}  {:<7}  {}{name}\n", row.code, row.severity.word(), row.title)
+    });
     out::text(&lines.collect::<String>());
 }
 
 fn unknown(typed: &str, wanted: &str) {
     let codes = catalog::rows().into_iter().map(|row| row.code);
-    let help = match nearest(wanted, codes) {
+    let names = catalog::rows().into_iter().map(|row| row.name).filter(|name| !name.is_empty());
+    let help = match nearest(wanted, codes).or_else(|| nearest(typed.trim(), names)) {
         Some(near) => format!("did you mean {near}?"),
         None => "`aigo explain` lists all codes".to_owned(),
     };

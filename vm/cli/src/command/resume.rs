@@ -66,7 +66,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         let trial = trial?;
         let (sample, recorded) = recorded_trial(&trial);
         let begun = Some((trial.open.trial, recorded));
-        Ok(Planned { sample, tags: trial.open.tags.clone(), begun, closed: trial.close })
+        Ok(Planned { sample, begun, closed: trial.close })
     });
     let opened = begun.opened;
     let rest = run::planned(&task, &world).filter(|planned| match planned {

@@ -8,6 +8,7 @@ use aigo_machine::{Linked, Sample};
 use aigo_vm::{Planned, Players, RunError, error};
 
 use super::drive::{self, Drive};
+use super::plan;
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
@@ -18,6 +19,9 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
         Ok(task) => task,
         Err(code) => return code,
     };
+    if args.dry_run {
+        return plan::dry_run(&task, &args.driving);
+    }
     let (linked, players) = match ready(&task, args.driving.jobs as usize) {
         Ok(ready) => ready,
         Err(code) => return code,
@@ -87,8 +91,10 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
                         graph: row.graph.clone(),
                         row: Arc::clone(&row.fields),
                         conversation: Arc::clone(&row.conversation),
+                        tags: row.tags.iter().map(|tag| tag.as_str().into()).collect(),
+                        cluster: (row.cluster != row.key).then(|| row.cluster.clone()),
                     };
-                    Ok(Planned { sample: Arc::new(sample), tags: row.tags.clone(), begun: None, closed: None })
+                    Ok(Planned { sample: Arc::new(sample), begun: None, closed: None })
                 })
                 .collect(),
         };

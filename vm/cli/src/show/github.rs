@@ -45,7 +45,7 @@ fn command(level: &str, found: &Located, out: &mut String) {
     } else {
         let _ = write!(out, ",endLine={}", end.line);
     }
-    let title = format!("{}: {}", found.row.code, found.row.title);
+    let title = format!("{}: {}", found.row.label(), found.row.title);
     let help = found.help.as_deref().map_or_else(String::new, |help| format!("\nhelp: {}", one_line(help)));
     let message = format!("{}{help}", one_line(&found.message));
     let _ = writeln!(out, ",title={}::{}", property(&title), data(&message));

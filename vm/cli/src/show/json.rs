@@ -4,11 +4,10 @@ use aigo_ir::span::Position;
 use serde::Serialize;
 
 use super::{Whole, harmless};
-use crate::catalog;
 use crate::finding;
 
 /// The version of the object's shape.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Object<'w> {
@@ -25,6 +24,7 @@ struct Object<'w> {
 #[derive(Serialize)]
 struct Item<'w> {
     code: &'static str,
+    name: Option<&'static str>,
     severity: &'static str,
     message: &'w str,
     help: Option<&'w str>,
@@ -32,7 +32,6 @@ struct Item<'w> {
     place: Place<'w>,
     related: Vec<Related<'w>>,
     fix: Option<Fix<'w>>,
-    url: String,
 }
 
 #[derive(Serialize)]
@@ -81,6 +80,7 @@ fn place(place: &finding::Place) -> Place<'_> {
 pub(crate) fn write(whole: &Whole<'_>) -> Result<String, serde_json::Error> {
     let items = whole.findings.iter().map(|found| Item {
         code: found.row.code,
+        name: Some(found.row.name).filter(|name| !name.is_empty()),
         severity: found.row.severity.word(),
         message: &found.message,
         help: found.help.as_deref(),
@@ -90,7 +90,6 @@ pub(crate) fn write(whole: &Whole<'_>) -> Result<String, serde_json::Error> {
             .fix
             .as_ref()
             .map(|fix| Fix { title: &fix.title, edits: [Edit { place: place(&fix.place), text: &fix.text }] }),
-        url: catalog::url(found.row.code),
     });
     let counts = whole.counts;
     let object = Object {

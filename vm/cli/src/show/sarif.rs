@@ -50,9 +50,11 @@ struct Driver {
 #[serde(rename_all = "camelCase")]
 struct Rule {
     id: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'static str,
     short_description: Text,
+    /// The page itself: there is no address on the web that it could be read at.
     help: Help,
-    help_uri: String,
     default_configuration: Configuration,
 }
 
@@ -211,9 +213,9 @@ fn rule(row: &Row) -> Rule {
     let page = catalog::page(row.code).unwrap_or(row.title);
     Rule {
         id: row.code,
+        name: row.name,
         short_description: text(row.title),
         help: Help { text: crate::markdown::plain(page, usize::MAX), markdown: crate::markdown::alone(page) },
-        help_uri: catalog::url(row.code),
         default_configuration: Configuration { level: level(row.severity) },
     }
 }

@@ -57,7 +57,7 @@ impl<'s> Painter<'s> {
             diagnostic.span.iter().map(|span| (*span, diagnostic.label.as_str())).collect();
         places.extend(near.into_iter().map(|(span, label)| (*span, label.as_str())));
         let mut shown = Drawn {
-            code: Some(diagnostic.row.code),
+            code: Some(diagnostic.row.label()),
             severity: match diagnostic.row.severity {
                 Severity::Error => miette::Severity::Error,
                 Severity::Warning => miette::Severity::Warning,
@@ -76,6 +76,10 @@ impl<'s> Painter<'s> {
         if let Some(fix) = &diagnostic.fix {
             self.fix(fix, diagnostic.help.as_deref(), &mut out);
         }
+        if !diagnostic.row.name.is_empty() {
+            let (on, off) = self.marks();
+            let _ = writeln!(out, "{on} allow: {off}# aigo: allow({}) why", diagnostic.row.name);
+        }
         out
     }
 
@@ -88,7 +92,7 @@ impl<'s> Painter<'s> {
     fn draw(&self, shown: &Drawn, out: &mut String) {
         let mut text = String::new();
         if self.handler.render_report(&mut text, shown).is_err() {
-            text = format!("{} {}", shown.code.unwrap_or_default(), shown.message);
+            text = format!("{} {}", shown.code.as_deref().unwrap_or_default(), shown.message);
         }
         out.push_str(text.trim_end());
         out.push('\n');
@@ -124,11 +128,16 @@ impl<'s> Painter<'s> {
         shown.window = Some(window);
     }
 
+    /// What colours a word before a text, and ends that.
+    const fn marks(&self) -> (&'static str, &'static str) {
+        if self.look.colour { ("\u{1b}[36m", "\u{1b}[0m") } else { ("", "") }
+    }
+
     /// The lines of a fix as it would leave them. What it does is told unless the help has just said so.
     fn fix(&self, fix: &Fix, help: Option<&str>, out: &mut String) {
         let Some(source) = self.source(fix.span.file) else { return };
         if help != Some(fix.title.as_str()) {
-            let (on, off) = if self.look.colour { ("\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
+            let (on, off) = self.marks();
             let _ = writeln!(out, "{on}   fix: {off}{}", one_line(&fix.title));
         }
         let room = self.look.width.saturating_sub(MARGIN);
@@ -155,7 +164,7 @@ fn cropped(line: &str, room: usize) -> String {
 /// A finding as miette takes it.
 #[derive(Debug)]
 struct Drawn {
-    code: Option<&'static str>,
+    code: Option<String>,
     severity: miette::Severity,
     message: String,
     help: Option<String>,
@@ -173,7 +182,7 @@ impl std::error::Error for Drawn {}
 
 impl miette::Diagnostic for Drawn {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.code.map(|code| Box::new(code) as Box<dyn fmt::Display>)
+        self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
     }
 
     fn severity(&self) -> Option<miette::Severity> {

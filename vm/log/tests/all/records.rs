@@ -70,7 +70,12 @@ fn run() -> impl Strategy<Value = Record> {
 
 fn got() -> impl Strategy<Value = Record> {
     let count = || option::of(any::<u64>());
-    let usage = (count(), count(), count()).prop_map(|(input, output, cached)| Usage { input, output, cached });
+    let usage = (count(), count(), count(), count()).prop_map(|(input, output, cached, reasoning)| Usage {
+        input,
+        output,
+        cached,
+        reasoning,
+    });
     let maybe = (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count()));
     (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
         |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms)))| {
@@ -80,7 +85,7 @@ fn got() -> impl Strategy<Value = Record> {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), vec(text(), 0..3));
+    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), (vec(text(), 0..3), option::of(text())));
     let ask = (
         any::<u64>(),
         text(),
@@ -95,14 +100,15 @@ fn record() -> impl Strategy<Value = Record> {
     prop_oneof![
         run(),
         got(),
-        open.prop_map(|(trial, key, epoch, graph, row, messages, tags)| Record::Open(Open {
+        open.prop_map(|(trial, key, epoch, graph, row, messages, (tags, cluster))| Record::Open(Open {
             trial,
             key,
             epoch,
             graph,
             row,
             messages,
-            tags
+            tags,
+            cluster
         })),
         ask.prop_map(|(trial, graph, node, index, content, role, (retry, most))| {
             Record::Ask(Ask { trial, graph, node, index, content, role, retry, most })

@@ -31,6 +31,7 @@ pub(crate) fn open(trial: u64) -> Record {
         row: Value::map([("q", Value::from("2+2"))]),
         messages: None,
         tags: vec![],
+        cluster: None,
     })
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn got(trial: u64, ask: u64, text: &str) -> Record {
         ask,
         text: text.to_owned(),
         stop: "stop".to_owned(),
-        usage: Usage { input: Some(7), output: Some(1), cached: None },
+        usage: Usage { input: Some(7), output: Some(1), cached: None, reasoning: None },
         ..Got::default()
     })
 }

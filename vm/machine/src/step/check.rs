@@ -49,16 +49,28 @@ impl Stepper<'_> {
             asked.test.templates().into_iter().map(|template| self.render(template)).collect::<Result<Vec<_>, _>>()?;
         let (text, turn) = (self.text(asked.text)?, self.turn(asked.turn)?);
         let label = label(turn, asked.author);
-        let verdict = if let Test::Expr(condition) = asked.test {
-            let scope = OfCheck { here: self.here(), text: &text, turn };
-            let holds = truth(condition, &scope).map_err(|fault| format!("`{condition}`: {}", fault.message))?;
-            let (missed, seen) = (format!("`{condition}` is false"), format!("`{condition}` is true"));
-            let quote = aigo_ir::text::excerpt(&text, 120);
-            check::verdict(holds, asked.negated, &missed, &seen, &label, &quote)
-        } else {
-            let conversation = &self.lane.conversation;
-            let looked = Looked { text: &text, author: asked.author, turn, label: &label, conversation };
-            asked.test.run(asked.negated, &rendered, &looked)?
+        let verdict = match asked.test {
+            Test::Expr(condition) => {
+                let scope = OfCheck { here: self.here(), text: &text, turn };
+                let holds = truth(condition, &scope).map_err(|fault| format!("`{condition}`: {}", fault.message))?;
+                let (missed, seen) = (format!("`{condition}` is false"), format!("`{condition}` is true"));
+                let quote = aigo_ir::text::excerpt(&text, 120);
+                check::verdict(holds, asked.negated, &missed, &seen, &label, &quote)
+            }
+            Test::ToolCalls(calls, mode) => {
+                let expected = self.expected(calls, &rendered)?;
+                self.tool_calls(&expected, *mode, asked)
+            }
+            Test::State(paths) => self.state(paths, &rendered, asked.negated)?,
+            Test::StateAfter(calls) => {
+                let expected = self.expected(calls, &rendered)?;
+                self.state_after(&expected, asked.negated)?
+            }
+            test => {
+                let conversation = &self.lane.conversation;
+                let looked = Looked { text: &text, author: asked.author, turn, label: &label, conversation };
+                test.run(asked.negated, &rendered, &looked)?
+            }
         };
         self.lane.set(self.shape, asked.into, verdict.to_value());
         Ok(Next::Follow(Port::Next))

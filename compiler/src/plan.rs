@@ -1,0 +1,38 @@
+//! What a run of the task can come to, held against its own limits.
+
+use aigo_ir::bounds::{self, Bounds, Samples, grouped};
+use aigo_ir::diagnostic::Diagnostics;
+use aigo_ir::program::Program;
+
+use crate::catalog;
+use crate::dataset::Dataset;
+use crate::sources::Sources;
+
+/// What a run of the program over a dataset can come to at most: [`aigo_ir::bounds`]. It reads all rows once; the error is
+/// that of a row that cannot be read.
+pub fn bounds(program: &Program, dataset: &Dataset, world: &dyn Sources) -> Result<Bounds, String> {
+    let mut samples = Samples::of(program);
+    for row in dataset.rows(world) {
+        let row = row?;
+        samples.add(&row.graph, &row.fields, &row.conversation);
+    }
+    Ok(bounds::bound(program, &samples))
+}
+
+/// A limit of calls that the run can pass. Only a task with such a limit pays for the rows being read once more. Of the
+/// estimate of money nothing is said here: it is far above what runs cost.
+pub(crate) fn check(program: &Program, dataset: &Dataset, world: &dyn Sources, found: &mut Diagnostics) {
+    let (Some(limit), Some(span)) = (program.limits.calls, program.limits.origin.0) else { return };
+    let Ok(bounds) = bounds(program, dataset, world) else { return };
+    let Some(most) = bounds.calls.in_all.filter(|most| *most > limit) else { return };
+    let of_sample =
+        bounds.calls.a_sample.map_or_else(String::new, |n| format!(", up to {} in one conversation", grouped(n)));
+    let message = format!(
+        "{} conversations can make {} calls{of_sample}, and `limits.calls` is {}: the run would stop there",
+        grouped(bounds.conversations()),
+        grouped(most),
+        grouped(limit)
+    );
+    let help = "raise `calls`, or take fewer passes, epochs or samples; `aigo compile TASK --emit bounds` shows where they come from";
+    found.push(catalog::OVER_CALLS.at(span, message).help(help));
+}
