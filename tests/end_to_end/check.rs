@@ -10,8 +10,8 @@ use crate::harness::{Ran, command, folder, run, run_with};
 /// A task of one line of each kind; `more` are further lines at its top.
 pub(super) fn clean(name: &str, more: &str) -> String {
     format!(
-        "aigo: 1\nname: {name}\n{more}models: {{assistant: {{scripted: [Five.]}}}}\ndataset: {{samples: [{{plan: Pro}}]}}\n\
-         solvers: [user: \"Hello on {{{{ plan }}}}\", generate]\nscorers: [{{name: s, check: {{contains: Five}}}}]\n"
+        "aigo: 1\nname: {name}\n{more}models: {{assistant: {{scripted: [Five.]}}}}\ndataset: {{samples: [{{note: Pro}}]}}\n\
+         solvers: [user: Hello, generate]\nscorers: [{{name: s, check: {{contains: Five}}}}]\n"
     )
 }
 
@@ -184,7 +184,7 @@ fn an_editor_gives_the_text_and_the_path() {
     write(&folder, "sub/rows.jsonl", "{\"plan\": \"Pro\"}\n");
     write(&folder, "sub/task.yaml", broken("on-the-disk"));
     let text =
-        clean("typed", "").replace("{samples: [{plan: Pro}]}", "{file: rows.jsonl}").replace("Hello", "\"{{ plam }}\"");
+        clean("typed", "").replace("{samples: [{note: Pro}]}", "{file: rows.jsonl}").replace("Hello", "\"{{ plam }}\"");
     let arguments = ["check", "--stdin", "--path", "sub/task.yaml", "--format", "concise"];
     let ran = piped(&folder, &arguments, text.as_bytes());
     assert_eq!((ran.code, ran.err.as_str()), (3, ""));

@@ -285,9 +285,9 @@ fn a_reader_who_goes_away_is_no_error() {
 #[test]
 fn ten_thousand_findings_are_enough() {
     let folder = folder("check_many");
-    let rows = "    - {a: no}\n".repeat(6_000);
+    let rows = "    - {note: no}\n".repeat(6_000);
     for file in ["a.yaml", "b.yaml"] {
-        let text = clean("m", "").replace("{samples: [{plan: Pro}]}", &format!("\n  samples:\n{rows}"));
+        let text = clean("m", "").replace("{samples: [{note: Pro}]}", &format!("\n  samples:\n{rows}"));
         write(&folder, file, text);
     }
     // However many warnings there are, errors behind them are shown.

@@ -98,7 +98,7 @@ fn what_is_no_file_is_2_and_is_not_waited_for() {
         assert!(ran.code == 2 && ran.err.contains("pipe.yaml: this is a named pipe"), "{ran:?}");
     }
     // Nor are the files of a task, and its secrets.
-    write(&folder, "a/task.yaml", clean("a", "").replace("{samples: [{plan: Pro}]}", "{file: rows.jsonl}"));
+    write(&folder, "a/task.yaml", clean("a", "").replace("{samples: [{note: Pro}]}", "{file: rows.jsonl}"));
     for name in ["a/rows.jsonl", "a/.env"] {
         assert!(std::process::Command::new("mkfifo").arg(folder.join(name)).status().unwrap().success());
     }
@@ -140,8 +140,8 @@ fn bad_tasks() -> Vec<String> {
             ("{scripted: [Five.]}", format!("{{model: {quoted}, base_url: \"http://localhost:1\"}}")),
             ("{scripted: [Five.]}", format!("{{model: openai_compatible/m, base_url: {quoted}}}")),
             ("{assistant:", format!("{{{quoted}: {{scripted: [x]}}, assistant:")),
-            ("{plan: Pro}", format!("{{{quoted}: 1}}, {{plan: !<tag:{raw}x> 1}}")),
-            ("{samples: [{plan: Pro}]}", format!("{{file: {quoted}}}")),
+            ("{note: Pro}", format!("{{{quoted}: 1}}, {{note: !<tag:{raw}x> 1}}")),
+            ("{samples: [{note: Pro}]}", format!("{{file: {quoted}}}")),
             ("name: s", format!("name: {quoted}")),
             ("check: {contains", format!("check: {{{quoted}")),
             ("check: {contains: Five}", format!("judge: {{rubric: x, scale: {quoted}}}")),

@@ -42,8 +42,11 @@ fn around(part: &str) -> String {
     )
 }
 
+/// Without the lints: what surrounds a part pleases none.
 fn compiled(task: &str) -> Compiled {
-    compile("task.yaml", task.as_bytes(), &NoSources)
+    let mut compiled = compile("task.yaml", task.as_bytes(), &NoSources);
+    compiled.diagnostics.retain(|found| !found.row.code.starts_with("W06"));
+    compiled
 }
 
 fn fixed(task: &str, diagnostic: &Diagnostic) -> Option<String> {

@@ -29,7 +29,8 @@ fn findings(part: &str, text: &str) -> String {
     let (whole, first) = around(part, text);
     let compiled = compile("task.yaml", whole.as_bytes(), &NoSources);
     let mut out = String::new();
-    for found in &compiled.diagnostics {
+    // What surrounds a part pleases no lint.
+    for found in compiled.diagnostics.iter().filter(|found| !found.row.code.starts_with("W06")) {
         let at = compiled.sources.position(found.span.expect("every finding has a place"));
         let (line, column) = (at.line.saturating_sub(first + 1) + 1, at.column.saturating_sub(2));
         let _ = writeln!(out, "  {} {line}:{column} {}", found.row.code, found.message);

@@ -11,6 +11,9 @@ use aigo_source::{Comment, Tree};
 
 use crate::catalog;
 
+/// The most names that the allowances of one file may have.
+const MOST: usize = 1_000;
+
 /// The allowances of one file, and what is wrong with how they are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowances {
@@ -34,25 +37,35 @@ impl Allowances {
     /// Those that a file has in its comments.
     pub(crate) fn of(tree: &Tree) -> Self {
         let mut read = Self::default();
-        for comment in tree.comments().iter().filter(|comment| comment.text.contains("aigo:")) {
-            read.comment(tree, comment);
+        let mut comments = tree.comments().iter().filter(|comment| comment.text.contains("aigo:")).peekable();
+        if comments.peek().is_some() {
+            let blocks = Blocks::of(tree.text());
+            for comment in comments {
+                read.comment(tree, &blocks, comment);
+                if read.all.len() + read.found.len() > MOST {
+                    let message = format!("a file allows at most {MOST} times, and no allowance is read behind this");
+                    let help = "allow for a whole file or construct: put the comment above its first key";
+                    read.found.push(catalog::BAD_ALLOWANCE.at(comment.span, message).help(help));
+                    break;
+                }
+            }
         }
         read
     }
 
-    fn comment(&mut self, tree: &Tree, comment: &Comment) {
+    fn comment(&mut self, tree: &Tree, blocks: &Blocks, comment: &Comment) {
         let Some((list, reason)) = self.parts(comment) else { return };
         let text = &comment.text;
         let at = |range: Range<usize>| {
             let start = comment.span.start as usize + 1;
             Span::new(comment.span.file, start + range.start, start + range.end)
         };
-        let covers = covered(tree, comment.span);
+        let covers = blocks.covered(tree.text(), comment.span);
         let before = self.all.len();
         let mut start = list.start;
         let names = text.get(list).unwrap_or_default();
         let alone = (!names.contains(',')).then(|| with_blanks(tree, comment.span));
-        for part in names.split(',') {
+        for part in names.split(',').take(MOST) {
             let word = part.trim();
             let from = start + part.len() - part.trim_start().len();
             start += part.len() + 1;
@@ -171,62 +184,100 @@ fn unknown(word: &str, at: Span) -> Diagnostic {
     }
 }
 
-/// The bytes in which findings begin that a comment covers.
-fn covered(tree: &Tree, comment: Span) -> Range<u32> {
-    let text = tree.text();
-    let at = comment.start as usize;
-    let line = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
-    let before = text.get(line..at).unwrap_or_default();
-    let end_of = |from: usize| text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |n| from + n + 1);
-    if !before.trim().is_empty() {
-        // A block scalar's content begins on the next line, and belongs to this one.
-        let opens = before.trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>']);
-        let end = if opens { end_of_block(text, line) } else { end_of(at) };
-        return bytes(line, end);
-    }
-    let first = text.lines().find(|line| !is_blank_or_comment(line));
-    let head = first.map_or(text.len(), |line| line.as_ptr() as usize - text.as_ptr() as usize);
-    if at < head {
-        return bytes(0, text.len() + 1);
-    }
-    // Other comments may stand between.
-    let mut next = end_of(at);
-    while next < text.len() && text.get(next..end_of(next)).is_some_and(|line| line.trim_start().starts_with('#')) {
-        next = end_of(next);
-    }
-    bytes(next, end_of_block(text, next))
+/// The lines of a file that hold something, each with the end of what begins on it: the lines behind it that are indented
+/// deeper, and of a key the list that stands below it without further indentation. Found in one pass, however many comments ask.
+struct Blocks {
+    /// Where each line begins, and where its block ends.
+    lines: Vec<(usize, usize)>,
 }
 
-fn is_blank_or_comment(line: &str) -> bool {
-    let line = line.trim_start_matches('\u{feff}').trim();
-    line.is_empty() || line.starts_with('#') || line == "---" || line.starts_with('%')
-}
-
-/// The end of what begins on the line that starts here: the lines behind it that are indented deeper, and of a key the list
-/// that stands below it without further indentation.
-fn end_of_block(text: &str, start: usize) -> usize {
-    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let is_item = |line: &str| line.trim_start() == "-" || line.trim_start().starts_with("- ");
-    let rest = text.get(start..).unwrap_or_default();
-    let mut lines = rest.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| !line.trim().is_empty()) else { return start };
-    let mut end = start + first.len();
-    let mut checked = end;
-    for line in lines {
-        checked += line.len();
-        if line.trim().is_empty() {
-            continue;
+impl Blocks {
+    fn of(text: &str) -> Self {
+        let mut lines = Vec::new();
+        let mut levels = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let end = start + line.len();
+            let content = line.trim_start_matches(['\u{feff}', ' ']);
+            let word = content.trim();
+            if !word.is_empty() && !word.starts_with(['#', '%']) && word != "---" {
+                // An item belongs to the key above it that is indented as it is.
+                let is_item = word == "-" || word.starts_with("- ");
+                levels.push(2 * (line.len() - content.len()) + usize::from(is_item));
+                lines.push((start, end));
+            }
+            start = end;
         }
-        let listed = !is_item(first) && is_item(line.trim_end()) && indent(line) == indent(first);
-        if indent(line) <= indent(first) && !listed {
-            break;
+        // From the end: the lines that no line behind them is left of, the nearest on top.
+        let mut open: Vec<usize> = Vec::new();
+        let ends: Vec<usize> = lines.iter().map(|(_, end)| *end).collect();
+        for at in (0..lines.len()).rev() {
+            let level = |at: usize| levels.get(at).copied().unwrap_or_default();
+            while open.last().is_some_and(|behind| level(*behind) > level(at)) {
+                open.pop();
+            }
+            let last = open.last().copied().unwrap_or(lines.len()) - 1;
+            if let (Some(line), Some(end)) = (lines.get_mut(at), ends.get(last)) {
+                line.1 = *end;
+            }
+            open.push(at);
         }
-        end = checked;
+        Self { lines }
     }
-    end
+
+    /// The first line that holds something, at or behind a place: where it begins, and its block ends.
+    fn line_behind(&self, at: usize) -> Option<(usize, usize)> {
+        self.lines.get(self.lines.partition_point(|(start, _)| *start < at)).copied()
+    }
+
+    /// The bytes in which findings begin that a comment covers.
+    fn covered(&self, text: &str, comment: Span) -> Range<u32> {
+        let at = comment.start as usize;
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let before = before.get(line..).unwrap_or_default();
+        let behind = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| at + newline + 1);
+        if !before.trim().is_empty() {
+            // A block scalar's content begins on the next line, and belongs to this one.
+            let opens = before.trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>']);
+            let end = self.line_behind(line).filter(|_| opens).map_or(behind, |(_, end)| end);
+            return bytes(line, end);
+        }
+        if self.lines.first().is_none_or(|(first, _)| at < *first) {
+            return bytes(0, text.len() + 1);
+        }
+        // Other comments may stand between, and nothing else.
+        let Some((start, end)) = self.line_behind(behind) else { return bytes(at, at) };
+        let between = text.get(behind..start).unwrap_or_default();
+        let is_near = between.lines().all(|line| line.trim_start().starts_with('#'));
+        if is_near { bytes(start, end) } else { bytes(at, at) }
+    }
 }
 
 fn bytes(start: usize, end: usize) -> Range<u32> {
     let span = Span::new(FileId(0), start, end);
     span.start..span.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_covers_what_it_stands_at() {
+        let text = "# top\n\na: 1\n# key\nb:\n- c: 2\n  # item\n\n  d: 3 # behind\n# second\n- e: | # block\n    f\n\n    g\nh: 4\n# last\n";
+        let blocks = Blocks::of(text);
+        let covered = |comment: &str| {
+            let at = text.find(comment).unwrap_or_default();
+            let range = blocks.covered(text, Span::new(FileId(0), at, at + comment.len()));
+            text.get(range.start as usize..(range.end as usize).min(text.len())).unwrap_or_default()
+        };
+        assert_eq!(covered("# top"), text);
+        assert_eq!(covered("# key"), text.get(text.find("b:").unwrap()..text.find("h:").unwrap()).unwrap());
+        assert_eq!(covered("# item"), "", "a blank line stands between");
+        assert_eq!(covered("# behind"), "  d: 3 # behind\n");
+        assert_eq!(covered("# second"), "- e: | # block\n    f\n\n    g\n");
+        assert_eq!(covered("# block"), "- e: | # block\n    f\n\n    g\n");
+        assert_eq!(covered("# last"), "");
+    }
 }

@@ -83,7 +83,8 @@ struct Checker<'c, 'g> {
 
 impl Checker<'_, '_> {
     fn report(&mut self, text: &str, errors: Vec<TypeError>) {
-        for error in errors {
+        // What can only fail ends a sample, and is no fault of the program.
+        for error in errors.into_iter().filter(|error| error.mistake != Mistake::Fails) {
             self.found.at(self.id, format!("`{}`: {}", crate::text::excerpt(text, 60), error.message));
         }
     }
