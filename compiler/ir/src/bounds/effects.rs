@@ -86,18 +86,7 @@ impl<'f, 'p> Of<'f, 'p> {
         most: Most,
     ) -> Self {
         let scoring = None;
-        Self {
-            facts,
-            graph,
-            known,
-            lists,
-            scoring,
-            most,
-            exact: true,
-            looked: false,
-            of_calls: false,
-            least_cap: MANY,
-        }
+        Self { facts, graph, known, lists, scoring, most, exact: true, looked: false, of_calls: false, least_cap: MANY }
     }
 
     /// Whether a conversation is scored in the graph.
