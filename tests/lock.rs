@@ -81,7 +81,8 @@ fn everything_that_can_be_pinned_is_pinned() {
     let mut kinds: Vec<Kind> = lock.pins.iter().map(|pin| pin.kind).collect();
     kinds.dedup();
     assert_eq!(kinds, Kind::ALL, "in this order");
-    let of = |kind| -> Vec<&str> { lock.pins.iter().filter(|pin| pin.kind == kind).map(|pin| &*pin.name).collect() };
+    let of =
+        |kind: Kind| -> Vec<&str> { lock.pins.iter().filter(|pin| pin.kind == kind).map(|pin| &*pin.name).collect() };
     assert_eq!(of(Kind::Model), ["clerk", "judge", "second", "user"]);
     assert_eq!(of(Kind::Rubric), ["checkpoint", "kept"]);
     assert_eq!(of(Kind::Persona), ["confused", "terse"]);
@@ -250,7 +251,7 @@ proptest! {
         let lines = 2 + lock.tasks.values().map(|lock| 2 + lock.pins.len()).sum::<usize>();
         prop_assert_eq!(text.lines().count(), lines, "one thing a line: {}", text);
         for task in lock.tasks.values() {
-            prop_assert_eq!(moved(task, task), vec![]);
+            prop_assert!(moved(task, task).is_empty());
         }
     }
 

@@ -297,8 +297,9 @@ fn stages(
     let by_solve = reads.graph(0);
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
+    let begun = profile.transcripts() != (false, false);
     let dataset = profile.dataset(solve_reads, world)?;
-    plan::check(&program, &dataset, world, found);
+    plan::check(&program, &dataset, begun, world, found);
     beside.hold(&program, &dataset, found);
     Some((program, dataset))
 }

@@ -19,10 +19,15 @@ pub fn bounds(program: &Program, dataset: &Dataset, world: &dyn Sources) -> Resu
     Ok(bounds::bound(program, &samples))
 }
 
-/// A limit of calls that the run can pass. Only a task with such a limit pays for the rows being read once more. Of the
-/// estimate of money nothing is said here: it is far above what runs cost.
-pub(crate) fn check(program: &Program, dataset: &Dataset, world: &dyn Sources, found: &mut Diagnostics) {
+/// A limit of calls that the run can pass. Most tasks are so far below theirs that a quick count shows it; for the others
+/// the rows are read once more. `begun` says whether there are conversations that have begun: transcripts. Of the estimate of
+/// money nothing is said here: it is far above what runs cost.
+pub(crate) fn check(program: &Program, dataset: &Dataset, begun: bool, world: &dyn Sources, found: &mut Diagnostics) {
     let (Some(limit), Some(span)) = (program.limits.calls, program.limits.origin.0) else { return };
+    let conversations = (dataset.count as u64).saturating_mul(u64::from(program.epochs));
+    if !begun && bounds::crude(program).saturating_mul(conversations) <= limit {
+        return;
+    }
     let Ok(bounds) = bounds(program, dataset, world) else { return };
     let Some(most) = bounds.calls.in_all.filter(|most| *most > limit) else { return };
     let of_sample =

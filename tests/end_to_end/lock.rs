@@ -40,7 +40,7 @@ fn each_folder_has_its_own_lock_of_its_own_tasks() {
     assert_eq!(ran.out, "a.yaml: 2 things pinned\nb.yaml: 2 things pinned\nsub/task.yaml: 2 things pinned\n");
     assert_eq!(
         (locked(&folder), locked(&folder.join("sub"))),
-        (vec!["a.yaml".into(), "b.yaml".into()], vec!["task.yaml".into()])
+        (vec!["a.yaml".to_owned(), "b.yaml".to_owned()], vec!["task.yaml".to_owned()])
     );
     assert_eq!((held(&folder).code, codes(&held(&folder)).len()), (0, 0));
     // The same again gives the same bytes.
@@ -60,7 +60,7 @@ fn what_moved_is_told_and_other_tasks_keep_their_locks() {
     write(&folder, "b.yaml", clean("x", ""));
     assert_eq!(run(&folder, &["lock"]).code, 0);
     write(&folder, "a.yaml", clean("x", "").replace("plan: Pro", "plan: Team"));
-    write(&folder, "b.yaml", clean("x", "").replace("user: Hello", "user: Good day"));
+    write(&folder, "b.yaml", clean("x", "").replace("Hello on", "Good day on"));
     let told = run(&folder, &["check", "--format", "concise"]);
     assert_eq!(told.code, 0);
     assert_eq!(told.out.lines().count(), 2);
@@ -109,9 +109,9 @@ fn what_cannot_be_read_is_not_written_over() {
         assert!(ran.out.starts_with(&format!("aigo.lock:{line}:1: error[E0650]")), "{text}\n{}", ran.out);
         assert_eq!(read(&folder), text, "it is left as it is");
     }
-    write(&folder, "aigo.lock", [0xff, 0xfe, 0, 1]);
+    write(&folder, "aigo.lock", [0xff_u8, 0xfe, 0, 1]);
     assert_eq!(run(&folder, &["lock"]).code, 3);
-    assert_eq!(fs::read(folder.join("aigo.lock")).unwrap(), [0xff, 0xfe, 0, 1]);
+    assert_eq!(fs::read(folder.join("aigo.lock")).unwrap(), [0xff_u8, 0xfe, 0, 1]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn locks_at_the_same_time_lose_nothing() {
     let folder = folder("lock_together");
     let names: Vec<String> = (0..8).map(|n| format!("t{n}.yaml")).collect();
     names.iter().for_each(|name| write(&folder, name, clean("x", "")));
-    let started: Vec<_> = names.iter().map(|name| harness::start(&folder, &["lock", name])).collect();
+    let started: Vec<_> = names.iter().map(|name| harness::start(&folder, &["lock", name.as_str()])).collect();
     for one in started {
         assert_eq!(one.wait().code, 0);
     }

@@ -58,13 +58,13 @@ fn whole_and_streamed_answers_are_the_same_run() {
         let streams = seen.json()["stream"].as_bool() == Some(true);
         Some(if streams { events(&format!("{part}\n\ndata: [DONE]\n\n")) } else { json(200, body) })
     });
-    let digest = |name: &str, stream: &str| {
+    let outcomes = |name: &str, stream: &str| {
         let role = format!("model: openai_compatible/m, base_url: {}, stream: {stream}", served.url);
         let ran = run(&task(name, &role));
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran.json()["outcomes"].to_string()
     };
-    assert_eq!(digest("providers_streamed", "true"), digest("providers_whole", "false"));
+    assert_eq!(outcomes("providers_streamed", "true"), outcomes("providers_whole", "false"));
     let seen = served.seen();
     let asked: Vec<bool> = seen.iter().map(|seen| seen.json()["stream"].as_bool() == Some(true)).collect();
     assert_eq!(asked, [true, false]);

@@ -111,7 +111,7 @@ fn the_words_of_the_table_say_what_its_columns_say() {
                 format!("{default} unless given"),
                 format!("`{default}` (the default"),
             ];
-            let unsaid = ["10m", "1m", "false", "assistant", "continue"].contains(&default);
+            let unsaid = ["10m", "1m", "false", "assistant", "continue", "commission"].contains(&default);
             assert!(unsaid || shown.iter().any(|shown| key.doc.contains(shown)), "{place}: its default is {default}");
         }
         for other in key.beside.iter().chain(key.needs) {

@@ -170,7 +170,7 @@ fn what_the_compiler_accepts_passes_the_schema() {
         hold(&path.display().to_string(), &text, &compiled, &world);
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert!(accepted > 150, "only {accepted} tasks are accepted");
+    assert!(accepted > 100, "only {accepted} tasks are accepted");
 }
 
 /// The task of a block: the whole of it, or with its surroundings.
@@ -221,7 +221,7 @@ fn what_the_schema_rejects_the_compiler_rejects() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     let [all, of_shape, seen] = counts;
-    assert!(all > 3_000 && of_shape > 1_000, "only {all} changes, {of_shape} of them of shape");
+    assert!(all > 2_000 && of_shape > 600, "only {all} changes, {of_shape} of them of shape");
     let unseen: Vec<String> = unseen.into_iter().collect();
     assert!(
         seen * 100 >= of_shape * 99,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use aigo_compiler::NoSources;
-use aigo_ir::bounds::{Bounds, Samples, bound};
+use aigo_ir::bounds::{Bounds, Samples, bound, crude};
 use aigo_ir::expr::{Expr, Function};
 use aigo_ir::graph::{GraphBuilder, NodeId};
 use aigo_ir::message::Conversation;
@@ -60,6 +60,7 @@ fn bounds_are_never_too_low_and_calls_are_exact() {
         let bounds = bounded(&program, 0);
         let Ok(most) = brute(&program, &bounds).sample(&program.solves[0]) else { continue };
         let bound = figures(&program, &bounds);
+        assert!(crude(&program) >= most.calls[4], "seed {seed}: the quick count is too low");
         assert!(below(&most.calls, &bound.calls), "seed {seed}: {most:?} above {bound:?}");
         assert!(below(&most.prompts, &bound.prompts), "seed {seed}: {most:?} above {bound:?}");
         if bounds.exact {

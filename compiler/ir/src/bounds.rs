@@ -8,6 +8,7 @@
 //! sequences, takes the greater coefficients where ways meet, and powers of loops. `spec/plan.md` says why that is never too low.
 
 mod affine;
+mod crude;
 mod effects;
 mod facts;
 mod samples;
@@ -23,6 +24,7 @@ use effects::{Known, Most, Of, Scoring};
 use facts::{Facts, Variables};
 use walk::{End, Talk};
 
+pub use crude::crude;
 pub use facts::Longest;
 pub use samples::Samples;
 pub use show::{dollars, grouped};
@@ -339,7 +341,7 @@ impl Bounder<'_> {
             around: (self.program.setup.len() + self.program.teardown.len()) as u64,
             cost_usd,
             unpriced,
-            exact: self.exact && !self.of_calls,
+            exact: self.exact,
             assumptions,
             roles,
         }

@@ -65,8 +65,9 @@ impl Checker<'_> {
         let mut ty = state.clone();
         for (at, step) in steps.iter().enumerate() {
             let before = steps.get(..at).unwrap_or_default();
-            // A tool that puts a whole value here may put more into it than there is at the start.
-            if set.iter().any(|places| places.len() <= at && is_at(places, before)) {
+            // A tool that puts a whole map here may put more into it than there is at the start.
+            let is_map = matches!(ty, Type::Record(_));
+            if is_map && set.iter().any(|places| places.len() <= at && is_at(places, before)) {
                 return Some(Type::Any);
             }
             let inner = match (&ty, step) {

@@ -253,8 +253,8 @@ fn mixed<'v>(values: impl Iterator<Item = &'v Value>) -> Option<(usize, usize)> 
 
 fn mixed_message(field: &str, first: Option<&Value>) -> String {
     let (known, other) = match first {
-        Some(Value::Map(_)) => ("a map", "none"),
-        _ => ("no map", "one"),
+        Some(Value::Map(_)) => ("one", "no map"),
+        _ => ("none", "a map"),
     };
     format!("a value of `{field}` is {other}, and its first is {known}: no step can read both")
 }

@@ -17,7 +17,7 @@ impl Events {
     /// Takes the next bytes, and gives the data of each event that they complete.
     pub(super) fn push<E>(&mut self, bytes: &[u8], mut event: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut rest = bytes;
-        if std::mem::take(&mut self.after_return) && !rest.is_empty() {
+        if !rest.is_empty() && std::mem::take(&mut self.after_return) {
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
         while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -44,7 +44,7 @@ impl Events {
         if !self.line.is_empty() {
             self.end_of_line(&mut event)?;
         }
-        self.data.take().map_or(Ok(()), |data| event(&data))
+        self.data.take().filter(|data| !data.is_empty()).map_or(Ok(()), |data| event(&data))
     }
 
     /// Whole lines so far.
@@ -58,7 +58,8 @@ impl Events {
         let line = if is_first { self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line) } else { &self.line };
         let mut done = None;
         if line.is_empty() {
-            done = self.data.take();
+            // An event without data is none.
+            done = self.data.take().filter(|data| !data.is_empty());
         } else {
             let colon = line.iter().position(|byte| *byte == b':');
             let (name, value) = match colon {
@@ -104,7 +105,7 @@ mod tests {
         let text =
             "\u{feff}data: a\r\n\r\n: alive\n\ndata: {\"é\":\ndata: \"😀\"}\nid: 7\n\nevent: x\r\rdata\r\rdata:last";
         let whole = decoded(&[text.as_bytes()]);
-        assert_eq!(whole, ["a", "{\"é\":\n\"😀\"}", "", "last"]);
+        assert_eq!(whole, ["a", "{\"é\":\n\"😀\"}", "last"]);
         for size in 1..text.len() {
             let parts: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
             assert_eq!(decoded(&parts), whole, "in parts of {size} bytes");

@@ -3,6 +3,9 @@
 /// More than can be counted, or without a bound.
 pub(super) const MANY: u64 = u64::MAX;
 
+/// The number of the variable that is always 1.
+pub(super) const ONE: u16 = 0;
+
 /// A sum of variables, each with its coefficient, by the variable's number; none of them is zero.
 pub(super) type Sum = Vec<(u16, u64)>;
 

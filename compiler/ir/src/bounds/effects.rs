@@ -427,14 +427,14 @@ impl Effects for Of<'_, '_> {
         self.exact &= !way.changed().any(|variable| self.facts.variables.counts(variable));
     }
 
-    fn of_calls(&mut self, passed: &Affine) -> Affine {
-        let mut out = passed.clone();
-        for variable in passed.changed().filter(|variable| self.facts.variables.counts(*variable)) {
-            if of(&passed.row(variable), Variables::ONE) > 0 {
-                out.add(variable, Variables::ONE, MANY);
-            }
-        }
-        out
+    fn counted(&mut self, pass: &Affine) -> Vec<u16> {
+        let variables = self.facts.variables;
+        let grown: Vec<u16> = pass
+            .changed()
+            .filter(|variable| variables.counts(*variable) && of(&pass.row(*variable), Variables::ONE) > 0)
+            .collect();
+        self.exact &= grown.is_empty();
+        grown
     }
 
     fn calls_of_a_reply(&mut self) -> u64 {

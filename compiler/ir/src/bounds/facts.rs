@@ -31,7 +31,7 @@ pub(super) struct Variables {
 
 impl Variables {
     /// Always 1.
-    pub(super) const ONE: u16 = 0;
+    pub(super) const ONE: u16 = super::affine::ONE;
     /// The conversation as judges are shown it, in tokens.
     pub(super) const TRANSCRIPT: u16 = 1;
     /// The instructions in it, in tokens.

@@ -33,7 +33,7 @@ pub(super) fn assumptions(roles: &[OfRole], guessed: bool, of_calls: bool) -> Ve
     }
     if of_calls {
         out.push(format!(
-            "a reply calls {CALLS_OF_A_REPLY} tools; nothing bounds how many it may, so calls of tools have no bound"
+            "a reply calls {CALLS_OF_A_REPLY} tools; nothing bounds how many it may, so calls that roles answer as tools have no bound"
         ));
     }
     out

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::affine::{Affine, MANY};
+use super::affine::{Affine, MANY, ONE};
 use crate::graph::{Graph, NodeId};
 use crate::node::{Jump, Node, Port};
 use crate::verify;
@@ -64,8 +64,8 @@ pub(super) trait Effects {
     fn of_turns(&mut self, body: &Affine, passes: Passes) -> Affine;
     /// A way out of a region that is gone through once for each turn, before the last of them.
     fn left_early(&mut self, way: &Affine);
-    /// A region whose passes have no bound: what is counted in it has none either.
-    fn of_calls(&mut self, passed: &Affine) -> Affine;
+    /// What is counted in a pass of a region whose passes have no bound.
+    fn counted(&mut self, pass: &Affine) -> Vec<u16>;
     /// How many tool calls a reply is taken to make, for estimates.
     fn calls_of_a_reply(&mut self) -> u64;
     /// Two maps meet.
@@ -210,8 +210,14 @@ impl<E: Effects> Walk<'_, E> {
             Passes::OfCalls => {
                 let n = self.effects.calls_of_a_reply();
                 let mut left = self.passed(&bodies, start, n, false);
-                left.done.values_mut().for_each(|map| *map = self.effects.of_calls(map));
-                left.ends.values_mut().for_each(|map| *map = self.effects.of_calls(map));
+                // What a pass counts has no bound; what an end counts behind the passes is counted once.
+                let mut grown = Vec::new();
+                for map in bodies.values().flat_map(|ways| ways.again.values()) {
+                    grown.extend(self.effects.counted(map));
+                }
+                for map in left.done.values_mut().chain(left.ends.values_mut()) {
+                    grown.iter().for_each(|variable| map.add(*variable, ONE, MANY));
+                }
                 left
             }
             Passes::OfJudged | Passes::OfTurns => self.passed_by_turns(&bodies, start, passes),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::words::{self, Words};
-use crate::expr::Kind;
+use crate::expr::{Expr, Kind};
 use crate::graph::{Graph, NodeId};
 use crate::node::{Bound, Jump, Node, Port};
 use crate::schema::Schema;
@@ -69,6 +69,8 @@ struct Maker<'g> {
     owner: BTreeMap<NodeId, NodeId>,
     /// From where only ends are reached, by nodes that decide nothing of the task's.
     closed: BTreeSet<NodeId>,
+    /// Questions of the lowering's whose ways both lead to the same.
+    idle: BTreeSet<NodeId>,
     /// What is drawn with a node, the node included.
     parts: BTreeMap<NodeId, Vec<NodeId>>,
     /// The step of a node.
@@ -81,11 +83,27 @@ struct Maker<'g> {
     out: Steps,
 }
 
+/// Whether a value is only a slot of the lowering's, or a part of one.
+fn is_handed_on(value: &Expr) -> bool {
+    match &value.kind {
+        Kind::Name(name) => name.starts_with('_'),
+        Kind::Attribute(whole, _) => is_handed_on(whole),
+        _ => false,
+    }
+}
+
 /// Adds a text that is not there yet.
 fn add(texts: &mut Vec<String>, text: String) {
     if !texts.contains(&text) {
         texts.push(text);
     }
+}
+
+/// Of a scorer without a graph: where its verdicts come from.
+pub(super) fn given() -> Steps {
+    let words = Words::new("its verdicts are given").line("by steps of the conversation");
+    let step = Step { shape: Shape::Box, words, region: None, origin: Origin::default() };
+    Steps { steps: vec![step], ways: Vec::new() }
 }
 
 /// The steps of a graph.
@@ -95,6 +113,7 @@ pub(super) fn steps(graph: &Graph, scores: bool) -> Steps {
         scores,
         owner: BTreeMap::new(),
         closed: BTreeSet::new(),
+        idle: BTreeSet::new(),
         parts: BTreeMap::new(),
         step: BTreeMap::new(),
         maps: BTreeSet::new(),
@@ -180,10 +199,11 @@ impl Maker<'_> {
         id
     }
 
-    /// Finds the nodes from which only ends are reached.
+    /// Finds the nodes from which only ends are reached, and the questions that decide nothing of what is drawn.
     fn close(&mut self) {
         for id in crate::verify::topological(self.graph).into_iter().rev() {
             let Some(node) = self.node(id) else { continue };
+            let asks_nothing = matches!(node, Node::Branch { when } if words::is_plumbing(when));
             let is_plain = match node {
                 Node::Exit { .. } => true,
                 Node::Branch { when } => words::is_plumbing(when),
@@ -193,6 +213,11 @@ impl Maker<'_> {
             let leads = self.graph.edges(id).all(|(_, jump, to)| jump == Jump::On && self.closed.contains(&to));
             if is_plain && leads {
                 self.closed.insert(id);
+            } else if asks_nothing && !self.owner.contains_key(&id) {
+                let [yes, no] = [Port::Yes, Port::No].map(|port| self.target(id, port, id));
+                if yes.is_some() && yes == no {
+                    self.idle.insert(id);
+                }
             }
         }
     }
@@ -200,9 +225,8 @@ impl Maker<'_> {
     /// Whether a node is passed over: it binds what only the lowering reads.
     fn is_hidden(&self, id: NodeId) -> bool {
         match self.node(id) {
-            Some(Node::Let { into, value }) => {
-                into.starts_with('_') || matches!(&value.kind, Kind::Name(name) if name.starts_with('_'))
-            }
+            Some(Node::Let { into, value }) => into.starts_with('_') || is_handed_on(value),
+            Some(Node::Branch { .. }) => self.idle.contains(&id),
             Some(Node::Exit { .. }) => true,
             _ => false,
         }
@@ -302,7 +326,8 @@ impl Maker<'_> {
             if !self.is_hidden(to) {
                 return Some(Target::Node(self.main(to)));
             }
-            (jump, to) = self.graph.follow(to, Port::Next)?;
+            let port = if self.idle.contains(&to) { Port::Yes } else { Port::Next };
+            (jump, to) = self.graph.follow(to, port)?;
         }
         None
     }

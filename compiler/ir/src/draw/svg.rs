@@ -69,10 +69,7 @@ fn scorer(scorer: &Scorer) -> Titled {
     }
     let panel = match &scorer.graph {
         Some(graph) => panel::panel(&steps::steps(graph, true)),
-        None => {
-            sub.push_str("; its verdicts come from the steps of the conversation");
-            Panel::default()
-        }
+        None => panel::panel(&steps::given()),
     };
     Titled { title: scorer.name.to_string(), sub, panel }
 }

@@ -231,7 +231,7 @@ mod tests {
             usize::try_from(state >> 33).unwrap() % most
         };
         let mut read = 0;
-        for _ in 0..60_000 {
+        for _ in 0..20_000 {
             let mut source = String::new();
             for _ in 0..next(8) {
                 let (open, close) =
@@ -245,6 +245,6 @@ mod tests {
             }
             read += usize::from(agrees(&source));
         }
-        assert!(read > 5_000, "{read} are read");
+        assert!(read > 1_500, "{read} are read");
     }
 }

@@ -34,8 +34,8 @@ pub(crate) fn check(asked: &[Asked], collector: &mut Collector, format: Findings
     let mut probes = Probes::default();
     let mut places = Vec::new();
     for task in asked {
-        let folder = task::folder(&task.path);
-        let secrets = world::secrets(&folder);
+        let root = task::folder(&task.path);
+        let secrets = world::secrets(&root);
         let added = task.roles.iter().map(|role| (role, probes.add(role, &secrets))).collect::<Vec<_>>();
         places.push((task, added));
     }
