@@ -120,7 +120,7 @@ fn task(folder: &std::path::Path, base_url: &str, samples: u64, timeout: &str) {
     let timeout = if timeout.is_empty() { String::new() } else { format!(", timeout: {timeout}") };
     let text = format!(
         "aigo: 1\nname: row\nmodels:\n  assistant: {{model: openai_compatible/m, base_url: \"{base_url}\"{timeout}}}\n\
-         dataset: rows.jsonl\nsolvers: [{{user: \"{{{{ question }}}}\"}}, generate]\n\
+         dataset: {{file: rows.jsonl}}\nsolvers: [{{user: \"{{{{ question }}}}\"}}, generate]\n\
          scorers: [{{name: noted, check: {{contains: Noted}}}}]\n"
     );
     std::fs::write(folder.join("task.yaml"), text).unwrap();

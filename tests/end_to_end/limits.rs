@@ -23,7 +23,7 @@ fn task(name: &str, mock: &Mock, samples: usize, limits: &str) -> PathBuf {
 fn write(folder: &Path, mock: &Mock, limits: &str) {
     let text = format!(
         "aigo: 1\nname: limits\nlimits: {limits}\nmodels:\n  assistant:\n    model: openai_compatible/m\n    base_url: {}\n    \
-         api_key: {{env: A_KEY}}\n    max_tokens: 100\n    price: {{input: 10, output: 20}}\ndataset: rows.jsonl\nsolvers:\n  \
+         api_key: {{env: A_KEY}}\n    max_tokens: 100\n    price: {{input: 10, output: 20}}\ndataset: {{file: rows.jsonl}}\nsolvers:\n  \
          - script: [\"{{{{ question }}}}\", And then?, \"So, {{{{ question }}}}\"]\n\
          scorers: [{{name: noted, check: {{contains: Noted}}}}]\n",
         mock.base_url()
