@@ -130,9 +130,10 @@ pub(crate) fn most(player: &Player, request: &Request) -> u64 {
         (message.text.len() + calls.sum::<usize>()) as u64 + PER_MESSAGE
     });
     let schema = request.schema.as_ref().map_or(0, |(name, schema)| name.len() + schema.to_json().len()) as u64;
-    let tools = request.tools.iter().map(|tool| {
-        (tool.name.len() + tool.description.len() + tool.parameters.to_json().len()) as u64 + PER_MESSAGE
-    });
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| (tool.name.len() + tool.description.len() + tool.parameters.to_json().len()) as u64 + PER_MESSAGE);
     let input = messages.sum::<u64>() + schema + tools.sum::<u64>() + PER_REQUEST;
     let output = Some(most_output(model).unwrap_or(0));
     of(model, &Usage { input: Some(input), output, ..Usage::default() })

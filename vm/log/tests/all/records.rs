@@ -85,7 +85,15 @@ fn got() -> impl Strategy<Value = Record> {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    let open = (any::<u64>(), text(), any::<u32>(), text(), value(), option::of(value()), (vec(text(), 0..3), option::of(text())));
+    let open = (
+        any::<u64>(),
+        text(),
+        any::<u32>(),
+        text(),
+        value(),
+        option::of(value()),
+        (vec(text(), 0..3), option::of(text())),
+    );
     let ask = (
         any::<u64>(),
         text(),
