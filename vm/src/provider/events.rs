@@ -74,7 +74,7 @@ impl Events {
                 }
                 (b"data", none) => *none = Some(value.to_vec()),
                 // Some releases of llama.cpp write their errors as fields of that name.
-                (b"error", none) => *none = Some([&b"{\"error\":"[..], value, b"}"].concat()),
+                (b"error", none) => *none = Some([&b"{\"error\":"[..], value, &b"}"[..]].concat()),
                 _ => {}
             }
         }
