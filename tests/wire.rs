@@ -249,7 +249,7 @@ fn a_stream_that_is_cut_off_is_no_answer() {
 #[test]
 fn a_reply_without_end_is_given_up() {
     let wire = Wire::new(&model(&fixture(), "streamed"));
-    let (mut stream, part) = (wire.stream(&plain()), [b'x'; 1 << 20]);
+    let (mut stream, part) = (wire.stream(&plain()), vec![b'x'; 1 << 20]);
     let fault = (0..64).find_map(|_| stream.push(&part).err()).expect("there is an end");
     assert!(fault.message.contains("more than"), "{}", fault.message);
 }

@@ -67,15 +67,15 @@ impl Events {
                 None => (line, &[][..]),
             };
             let value = value.strip_prefix(b" ").unwrap_or(value);
-            // llama.cpp once wrote its errors as fields of that name.
-            if name == b"data" || name == b"error" {
-                match &mut self.data {
-                    Some(data) => {
-                        data.push(b'\n');
-                        data.extend_from_slice(value);
-                    }
-                    none => *none = Some(value.to_vec()),
+            match (name, &mut self.data) {
+                (b"data", Some(data)) => {
+                    data.push(b'\n');
+                    data.extend_from_slice(value);
                 }
+                (b"data", none) => *none = Some(value.to_vec()),
+                // Some releases of llama.cpp write their errors as fields of that name.
+                (b"error", none) => *none = Some([&b"{\"error\":"[..], value, &b"}"[..]].concat()),
+                _ => {}
             }
         }
         self.line.clear();

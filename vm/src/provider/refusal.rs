@@ -27,7 +27,13 @@ pub(super) fn of_reply(status: u16, body: &[u8]) -> Fault {
 /// The fault of an error that stands in a reply which began as a good one.
 pub(super) fn of_error(error: &Value) -> Fault {
     let told = told(error);
-    fault(told.status.unwrap_or(500), &told)
+    let fault = fault(told.status.unwrap_or(500), &told);
+    // A status that nobody has named is not shown.
+    let message = match (told.status, fault.message.strip_prefix("HTTP 500: ")) {
+        (None, Some(said)) => said.to_owned(),
+        _ => fault.message.clone(),
+    };
+    Fault { message, ..fault }
 }
 
 /// Gathers what is known of an error, wherever the server has put it.

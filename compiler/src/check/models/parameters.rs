@@ -23,11 +23,10 @@ struct Refusal {
 impl Checker<'_> {
     pub(super) fn chat(&mut self, chat: &Chat, judges: bool) -> ChatModel {
         let family = families::family_at(chat.dialect, &chat.model.value);
-        if let Some(family) = family {
-            for parameter in &chat.parameters {
-                if let Some(refusal) = refusal(family, chat, parameter) {
-                    self.refuse(parameter, refusal);
-                }
+        for parameter in &chat.parameters {
+            let of_family = || family.and_then(|family| refusal(family, chat, parameter));
+            if let Some(refusal) = refusal_of_api(chat, parameter).or_else(of_family) {
+                self.refuse(parameter, refusal);
             }
         }
         ChatModel {
@@ -83,6 +82,13 @@ impl Checker<'_> {
     }
 }
 
+/// What no model takes at an API.
+fn refusal_of_api(chat: &Chat, parameter: &Parameter) -> Option<Refusal> {
+    let name = parameter.name;
+    let is_refused = chat.dialect.is_responses() && ["seed", "stop"].contains(&name);
+    is_refused.then(|| Refusal { message: format!("the responses API takes no `{name}`"), instead: None })
+}
+
 fn refusal(family: &Family, chat: &Chat, parameter: &Parameter) -> Option<Refusal> {
     let model = chat.model.value.as_str();
     let value = &parameter.value.value;
@@ -112,7 +118,6 @@ fn refusal(family: &Family, chat: &Chat, parameter: &Parameter) -> Option<Refusa
                 Sampling::Fixed => refused(format!("`{model}` refuses every `{name}` but 1"), None),
             }
         }
-        "seed" | "stop" if chat.dialect.is_responses() => refused(format!("the responses API takes no `{name}`"), None),
         "seed" if !family.seed => refused(format!("`{model}` takes no `seed`"), None),
         "stop" if !family.stop => refused(format!("`{model}` refuses `stop`"), None),
         "reasoning_effort" => match family.efforts {
