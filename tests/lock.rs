@@ -189,7 +189,7 @@ fn read(text: &str) -> (LockFile, Vec<String>) {
 
 #[test]
 fn every_line_that_cannot_be_read_is_told_at_its_place() {
-    let text = "aigo-lock 1\ndataset \"a\" hash=0\ntask \"t\"\r\nrubik \"a\" hash=0\nrubric a\n# fine\n\nrubric \"a\"\n\
+    let text = "aigo-lock 1\ndataset \"a\" hash=0\ntask \"t\"\r\nrubrik \"a\" hash=0\nrubric a\n# fine\n\nrubric \"a\"\n\
                 rubric \"b\" hash=f0\nrubric \"b\" hash=f0\nscale \"b\" pass=x\nscale \"c\" { }\nscale \"d\" pass=@\nrubric \"c\" hash=1f";
     let (lock, found) = read(text);
     let said = |line: usize, what: &str| format!("aigo.lock:{line}:1: error[E0650]: {what}");
@@ -197,7 +197,7 @@ fn every_line_that_cannot_be_read_is_told_at_its_place() {
         found,
         [
             said(2, "this stands before any task: `task \"FILE\"` is expected first"),
-            said(4, "`rubik` is nothing that is pinned; did you mean `rubric`?"),
+            said(4, "`rubrik` is nothing that is pinned; did you mean `rubric`?"),
             said(5, "a line is `KIND \"NAME\" KEY=VALUE …`"),
             said(8, "`rubric \"a\"` pins nothing: `hash=…` or the like is expected"),
             said(10, "`rubric \"b\"` stands twice in this task"),

@@ -120,7 +120,7 @@ fn task(folder: &std::path::Path, base_url: &str, samples: u64, timeout: &str) {
     let timeout = if timeout.is_empty() { String::new() } else { format!(", timeout: {timeout}") };
     let text = format!(
         "aigo: 1\nname: row\nmodels:\n  assistant: {{model: openai_compatible/m, base_url: \"{base_url}\"{timeout}}}\n\
-         dataset: rows.jsonl\nsolvers: [{{user: \"{{{{ question }}}}\"}}, generate]\n\
+         dataset: {{file: rows.jsonl}}\nsolvers: [{{user: \"{{{{ question }}}}\"}}, generate]\n\
          scorers: [{{name: noted, check: {{contains: Noted}}}}]\n"
     );
     std::fs::write(folder.join("task.yaml"), text).unwrap();
@@ -225,7 +225,7 @@ fn names_and_certificates_that_are_wrong_stop_the_run() {
             task(&folder, address, if jobs == 1 { 1 } else { 500 }, "");
             let ran = run_with(&folder, &["run", "task.yaml", "-j", &jobs.to_string()], &[]);
             assert_eq!(ran.code, 4, "{row}: {}", ran.err);
-            assert!(ran.err.contains("error sending request") && ran.err.contains("attempts)"), "{row}: {}", ran.err);
+            assert!(ran.err.contains("stopped:") && ran.err.contains("(3 attempts)"), "{row}: {}", ran.err);
         }
     }
     assert_eq!(mock.bills().len(), 0, "nothing that is a request came through");

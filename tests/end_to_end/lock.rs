@@ -59,8 +59,8 @@ fn what_moved_is_told_and_other_tasks_keep_their_locks() {
     write(&folder, "a.yaml", clean("x", ""));
     write(&folder, "b.yaml", clean("x", ""));
     assert_eq!(run(&folder, &["lock"]).code, 0);
-    write(&folder, "a.yaml", clean("x", "").replace("plan: Pro", "plan: Team"));
-    write(&folder, "b.yaml", clean("x", "").replace("Hello on", "Good day on"));
+    write(&folder, "a.yaml", clean("x", "").replace("note: Pro", "note: Team"));
+    write(&folder, "b.yaml", clean("x", "").replace("Hello", "Good day"));
     let told = run(&folder, &["check", "--format", "concise"]);
     assert_eq!(told.code, 0);
     assert_eq!(told.out.lines().count(), 2);
@@ -142,7 +142,7 @@ fn a_run_neither_writes_nor_needs_a_lock() {
     assert!(!folder.join("aigo.lock").exists());
     assert_eq!(run(&folder, &["lock"]).code, 0);
     let before = read(&folder);
-    write(&folder, "task.yaml", clean("x", "").replace("plan: Pro", "plan: Team"));
+    write(&folder, "task.yaml", clean("x", "").replace("note: Pro", "note: Team"));
     let ran = run(&folder, &["run", "task.yaml"]);
     assert!(ran.code == 0 && ran.err.contains("W0650"), "{ran:?}");
     assert_eq!(read(&folder), before);

@@ -10,7 +10,7 @@ use crate::harness::{assert_replays, folder, only_run, root, run, score, task, t
 
 /// A task around a part of one. The lines of the part are the last ones.
 fn around(part: &str, text: &str) -> (String, usize) {
-    let head = "aigo: 1\nname: example\nmodels:\n  assistant: {scripted: [{say: Certainly.}]}\n  judge: {scripted: [{verdict: {score: 5}}]}\n\
+    let head = "aigo: 1\nname: example\nworld: {state: {a: 0}}\nmodels:\n  assistant: {scripted: [{say: Certainly.}]}\n  judge: {scripted: [{verdict: {score: 5}}]}\n\
         dataset: {samples: [{id: one, plan: Pro, seats: 3, goal: {id: a}}, {id: two, plan: Team, seats: 4, goal: {id: b}, note: x}]}\n\
         solvers:\n  - user: Hello\n  - generate: {as: first}\n";
     let scorers = "  - {name: polite, check: {not_contains: nonsense}}\n  - {name: helpful, judge: {rubric: It helps.}}\n  \

@@ -77,8 +77,8 @@ const EXAMPLES: [(&str, &str, &str, &str); 16] = [
     (
         "`NAME: [steps]` under `define: {solvers}`",
         "top",
-        "define:\n  solvers:\n    a:\n    # first\n    - generate: {}\n    - stop: {}\n",
-        "define:\n  solvers:\n    a:\n      # first\n      solvers:\n        - generate: {}\n        - stop: {}\n",
+        "define:\n  solvers:\n    a:\n    # first\n    - generate: {}\n    - stop: {}\n    b:\n      - generate: {}\n",
+        "define:\n  solvers:\n    a:\n      # first\n      solvers:\n        - generate: {}\n        - stop: {}\n    b:\n      solvers:\n        - generate: {}\n",
     ),
     (
         "`NAME: some text` under `define: {personas}`",

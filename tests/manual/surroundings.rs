@@ -20,6 +20,9 @@ const SAMPLES: &str = "  samples:
     - {id: two, tags: [p1, slow], plan: Team, goal: see the invoice, persona: confused, seats: 5, limit: 4, names: [Grace]}
 ";
 
+/// The state that fragments of scorers may look at.
+const WORLD: &str = "world: {state: {orders: {A1: {status: paid, seats: 2}}}}\n";
+
 /// A whole task around a fragment of a kind.
 pub(super) fn task(kind: &str, text: &str) -> String {
     if kind == "task" {
@@ -37,8 +40,10 @@ pub(super) fn task(kind: &str, text: &str) -> String {
     let scorers = part("scorer", "");
     let gates = if kind == "gate" { format!("gates:\n{}", indented(text)) } else { String::new() };
     let top = if kind == "top" { text } else { "" };
+    // Checks may look at the state.
+    let world = if kind == "scorer" { WORLD } else { "" };
     format!(
-        "aigo: 1\nname: example\n{top}models:\n{models}{roles}dataset:\n{}solvers:\n  - user: Hello\n{steps}scorers:\n{scorers}  \
+        "aigo: 1\nname: example\n{top}{world}models:\n{models}{roles}dataset:\n{}solvers:\n  - user: Hello\n{steps}scorers:\n{scorers}  \
          - {{name: polite, check: {{not_contains: nonsense}}}}\n  - {{name: helpful, judge: {{rubric: It helps.}}}}\n{gates}",
         part("dataset", SAMPLES)
     )

@@ -46,6 +46,11 @@ impl Connection {
             if self.stream.read_buf(&mut self.buffer).await? == 0 {
                 return Ok(None);
             }
+            // Whoever speaks TLS is told in plain words, as servers do.
+            if !self.buffer.first().is_some_and(u8::is_ascii_uppercase) {
+                self.send(b"HTTP/1.1 400 X\r\n\r\n").await?;
+                return Ok(None);
+            }
         }
     }
 

@@ -107,7 +107,7 @@ fn a_picture_says_what_the_task_does() {
         "plan_kept",
         "assistant: scripted",
     ] {
-        assert!(said.contains(&words), "no `{words}` in {said:?}");
+        assert!(said.iter().any(|said| said.contains(words)), "no `{words}` in {said:?}");
     }
     let links: Vec<&str> = parts.iter().filter_map(|part| part.attribute("href")).collect();
     let line = text.lines().position(|line| line.contains("simulate_user")).unwrap() + 1;

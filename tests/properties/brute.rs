@@ -1,7 +1,8 @@
 //! What a program can come to, found by going every way: each branch either way, each answer good and bad, one run for each
 //! sequence of outcomes. It knows nothing of how bounds are computed.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use aigo_ir::bounds::{FENCE_TOKENS, LABEL_TOKENS, MESSAGE_TOKENS, TOKEN_BYTES};
 use aigo_ir::expr::{Expr, Function, Kind};
@@ -65,7 +66,7 @@ impl Figures {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Message {
     author: String,
     /// The role that an instruction is for.
@@ -75,8 +76,9 @@ struct Message {
     turn: u64,
 }
 
-#[derive(Clone, Default)]
-struct Talk(Vec<Message>);
+/// A conversation.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Talk(Vec<Message>);
 
 impl Talk {
     fn turn(&self) -> u64 {
@@ -122,6 +124,8 @@ pub(super) struct Brute<'p> {
     pub(super) answers: Vec<u64>,
     /// How many nodes may be gone through before it is given up.
     pub(super) budget: Cell<usize>,
+    /// What scorers come to on the conversations that were seen: many ways lead to equal ones.
+    pub(super) scored: RefCell<BTreeMap<(usize, Talk), Figures>>,
 }
 
 /// Too many ways to go them all.
@@ -154,8 +158,8 @@ impl<'p> Brute<'p> {
             if let Over::Ended(ending) = over {
                 let answered = !run.talk.judged().is_empty() || ending == Ending::Recorded;
                 if answered && !ending.is_void() {
-                    for scorer in self.program.scorers.iter().filter_map(|scorer| scorer.graph.as_ref()) {
-                        figures.add(&self.score(scorer, &run.talk)?);
+                    for at in 0..self.program.scorers.len() {
+                        figures.add(&self.score(at, &run.talk)?);
                     }
                 }
             }
@@ -171,13 +175,19 @@ impl<'p> Brute<'p> {
         Run { brute: self, graph, talk, figures, frames: Vec::new(), replies: Vec::new(), turns }
     }
 
-    fn score(&self, graph: &Graph, talk: &Talk) -> Result<Figures, TooMany> {
+    fn score(&self, at: usize, talk: &Talk) -> Result<Figures, TooMany> {
         let (mut most, mut chooser) = (Figures::none(self.program.roles.len()), Chooser::default());
+        let Some(graph) = &self.program.scorers[at].graph else { return Ok(most) };
+        let key = (at, talk.clone());
+        if let Some(known) = self.scored.borrow().get(&key) {
+            return Ok(known.clone());
+        }
         loop {
             let mut run = self.run(graph, talk.clone(), Vec::new());
             run.go(graph.entry().expect("an entry"), None, &mut chooser)?;
             most.most(&run.figures);
             if !chooser.next() {
+                self.scored.borrow_mut().insert(key, most.clone());
                 return Ok(most);
             }
         }

@@ -22,7 +22,8 @@ fn constants() -> BTreeMap<String, String> {
             && text[1..].bytes().all(|b| b.is_ascii_digit())
     };
     for path in CRATES.iter().flat_map(|(_, folder)| sources(folder)) {
-        for line in read(&root().join(&path)).lines().map(str::trim) {
+        // A long row stands on two lines.
+        for line in read(&root().join(&path)).replace("=\n    Row::", "= Row::").lines().map(str::trim) {
             let Some(number) = line.split('"').find(is_code) else { continue };
             let before = line.split('"').next().unwrap_or_default();
             let mut words = before.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));

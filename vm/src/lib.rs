@@ -21,6 +21,7 @@ mod replay;
 mod stop;
 pub mod support;
 
+pub use attempts::most_attempts;
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
 pub use fault::{Class, Fault};

@@ -186,15 +186,8 @@ fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources
     let mut out = Vec::new();
     for column in columns {
         let name = column.name.value.as_str();
-        if let ColumnValues::Inline(values) = &column.values
-            && let Some((first, other)) = mixed(values.iter().map(|value| &value.value))
-            && declared.get(name) != Some(&Type::Any)
-        {
-            let (one, span) = (values.get(first), values.get(other).map_or(column.name.span, |value| value.span));
-            let message = mixed_message(name, one.map(|value| &value.value));
-            problems.push(Problem::of_source(&catalog::BAD_MATRIX, span, message).help(mixed_help(name)));
-        }
-        let values = match &column.values {
+        let before = problems.len();
+        let values: Vec<Value> = match &column.values {
             ColumnValues::Inline(values) => values
                 .iter()
                 .filter_map(|value| match misplaced(name, &value.value) {
@@ -207,22 +200,24 @@ fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources
                 })
                 .collect(),
             ColumnValues::File(file) => match column_of_file(name, file, declared, world) {
-                Ok(values) => {
-                    if let Some((first, _)) = mixed(values.iter())
-                        && declared.get(name) != Some(&Type::Any)
-                    {
-                        let message = mixed_message(name, values.get(first));
-                        let problem = Problem::of_source(&catalog::BAD_MATRIX, file.path.span, message);
-                        problems.push(problem.help(mixed_help(name)));
-                    }
-                    values
-                }
+                Ok(values) => values,
                 Err(more) => {
                     problems.extend(more);
                     continue;
                 }
             },
         };
+        if problems.len() == before
+            && let Some(other) = mixed(&values)
+            && declared.get(name) != Some(&Type::Any)
+        {
+            let span = match &column.values {
+                ColumnValues::Inline(written) => written.get(other).map_or(column.name.span, |value| value.span),
+                ColumnValues::File(file) => file.path.span,
+            };
+            let message = mixed_message(name, values.first());
+            problems.push(Problem::of_source(&catalog::BAD_MATRIX, span, message).help(mixed_help(name)));
+        }
         out.push((column.name.value.as_str().into(), values));
     }
     let count =
@@ -236,19 +231,12 @@ fn matrix(columns: &[Column], span: Span, declared: &Fields, world: &dyn Sources
     if problems.is_empty() { Ok(out) } else { Err(problems) }
 }
 
-/// Of values that are partly maps and partly none, the first one and the first that is otherwise: what reads one cannot read
-/// the other.
-fn mixed<'v>(values: impl Iterator<Item = &'v Value>) -> Option<(usize, usize)> {
-    let mut first = None;
-    for (at, value) in values.enumerate() {
-        let is_map = matches!(value, Value::Map(_));
-        match first {
-            None => first = Some(is_map),
-            Some(known) if known != is_map => return Some((0, at)),
-            Some(_) => {}
-        }
-    }
-    None
+/// Of values that are partly maps and partly none, the first that is not as the first of all: what reads one cannot read the
+/// other.
+fn mixed(values: &[Value]) -> Option<usize> {
+    let is_map = |value: &Value| matches!(value, Value::Map(_));
+    let first = values.first().map(is_map)?;
+    values.iter().position(|value| is_map(value) != first)
 }
 
 fn mixed_message(field: &str, first: Option<&Value>) -> String {

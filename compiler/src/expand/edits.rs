@@ -1,6 +1,6 @@
 //! Edits of a text that write a value out, beside what stands around it.
 
-use aigo_source::{Entry, NodeRef, Style};
+use aigo_source::{Entry, Kind, NodeRef, Style};
 
 /// Insertions and replacements that do not overlap.
 pub(super) struct Edits<'t> {
@@ -65,7 +65,8 @@ impl<'t> Edits<'t> {
     ) {
         let (begin, end) = (self.begin(node, from), node.span().end as usize);
         let raw = self.text.get(begin..end).unwrap_or_default();
-        if in_flow || (!raw.contains('\n') && is_safe(raw)) {
+        let is_block = matches!(node.kind(), Kind::List(_) | Kind::Map(_)) && !raw.starts_with(['[', '{']);
+        if in_flow || (!is_block && !raw.contains('\n') && is_safe(raw)) {
             let (open, close) = if mark == "- " { ("[", "]") } else { ("{", "}") };
             self.insert(begin, &format!("{open}{}", mark.trim_start_matches("- ")));
             let more = if more.is_empty() { String::new() } else { format!(", {more}") };

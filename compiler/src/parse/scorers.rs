@@ -61,6 +61,10 @@ impl Reader<'_> {
     /// The scorer of a definition, which is called like it.
     pub(super) fn scorer_called(&mut self, node: NodeRef<'_>, name: &Spanned<String>) -> Option<Scorer> {
         let fields = self.map(node, &shape::DEFINED_SCORER)?;
+        // It is called like its definition; what stands here is a name all the same.
+        if let Some(node) = fields.get("name") {
+            self.name(node, "name");
+        }
         self.scorer_of(&fields, Some(name.clone()))
     }
 

@@ -262,7 +262,7 @@ pub static MODEL: Grammar = Grammar {
 /// An address before the path of an API.
 pub static ADDRESS: Grammar = Grammar {
     name: "an address that begins with `http://` or `https://`",
-    pattern: "^https?://[^\\s?#]*$",
+    pattern: "^https?://\\S*$",
     examples: &["http://localhost:11434/v1"],
 };
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, BufRead, Cursor};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use aigo_compiler::{Compiled, Session, Sources};
@@ -262,18 +263,16 @@ fn edited(round: &[Edit], files: &Files) -> Files {
     files
 }
 
-/// The edits that did not do what they should: their finding is still there, an error is new on their lines, or the file is
-/// less YAML than before.
+/// The edits that did not do what they should: their finding is still there, there are more errors on their lines, or the
+/// file is less YAML than before.
 fn worse<'r>(round: &'r [Edit], old: &Files, new: &Files, before: &[Look], after: &[Look]) -> Vec<&'r Edit> {
     let (before, after) = (all(before), all(after));
     let count = |all: &BTreeSet<Told>, file: &Path, code: &str, message: &str| {
         all.iter().filter(|told| told.file == file && told.code == code && told.message == message).count()
     };
-    let is_new = |told: &&Told| {
-        let (file, code, message) = (&told.file, told.code, told.message.as_str());
-        told.is_error && count(&after, file, code, message) > count(&before, file, code, message)
+    let errors = |all: &BTreeSet<Told>, file: &Path, lines: &RangeInclusive<usize>| {
+        all.iter().filter(|told| told.is_error && told.file == file && lines.contains(&told.line)).count()
     };
-    let new_errors: Vec<&Told> = after.iter().filter(is_new).collect();
     let mut worse: Vec<&Edit> = Vec::new();
     for edits in round.chunk_by(|a, b| a.file == b.file) {
         let Some(first) = edits.first() else { continue };
@@ -289,10 +288,11 @@ fn worse<'r>(round: &'r [Edit], old: &Files, new: &Files, before: &[Look], after
         for edit in edits {
             let start = edit.start.saturating_add_signed(moved);
             moved += edit.growth();
-            let lines = line(now, start)..=line(now, start + edit.text.len());
+            let lines_before = line(then, edit.start)..=line(then, edit.end);
+            let lines_after = line(now, start)..=line(now, start + edit.text.len());
             let persists = count(&after, &edit.file, edit.code, &edit.message)
                 >= count(&before, &edit.file, edit.code, &edit.message);
-            let brings = new_errors.iter().any(|told| told.file == edit.file && lines.contains(&told.line));
+            let brings = errors(&after, &edit.file, &lines_after) > errors(&before, &edit.file, &lines_before);
             if persists || brings {
                 worse.push(edit);
             }

@@ -55,8 +55,6 @@ pub(super) struct Of<'f, 'p> {
     /// Of a solve graph: what the scorers add, by role, then for all.
     scoring: Option<&'f [Scoring]>,
     most: Most,
-    /// Whether a conversation is scored in it.
-    scores: bool,
     /// Whether the counts are what can happen, and not only above it.
     pub(super) exact: bool,
     /// Whether the most of a conversation was looked at.
@@ -76,7 +74,7 @@ impl<'f, 'p> Of<'f, 'p> {
         scoring: &'f [Scoring],
     ) -> Self {
         let mut of = Self::score(facts, graph, lists, known, Most::default());
-        (of.scoring, of.scores) = (Some(scoring), false);
+        of.scoring = Some(scoring);
         of
     }
 
@@ -88,19 +86,12 @@ impl<'f, 'p> Of<'f, 'p> {
         most: Most,
     ) -> Self {
         let scoring = None;
-        Self {
-            facts,
-            graph,
-            known,
-            lists,
-            scoring,
-            most,
-            scores: true,
-            exact: true,
-            looked: false,
-            of_calls: false,
-            least_cap: MANY,
-        }
+        Self { facts, graph, known, lists, scoring, most, exact: true, looked: false, of_calls: false, least_cap: MANY }
+    }
+
+    /// Whether a conversation is scored in the graph.
+    const fn scores(&self) -> bool {
+        self.scoring.is_none()
     }
 
     fn sized<T>(&mut self, f: impl FnOnce(&mut Sizes<'_>) -> T) -> T {
@@ -279,7 +270,7 @@ impl<'f, 'p> Of<'f, 'p> {
 
     /// Whether a slot is the turn of a map over turns, in a graph that scores.
     fn is_of_turns(&self, slot: &str) -> bool {
-        self.scores
+        self.scores()
             && self.graph.nodes().any(|(_, placed)| match &placed.node {
                 Node::Map { list: Expr { kind: Kind::Call(function, none), .. }, item, .. } => {
                     **item == *slot && none.is_empty() && !function.is_filter()
@@ -344,7 +335,7 @@ impl Effects for Of<'_, '_> {
 
     fn exit(&mut self, node: &Node, state: Talk) -> (End, Affine) {
         let mut map = Affine::default();
-        if self.scores {
+        if self.scores() {
             return (End::Scored, map);
         }
         if state == Talk::Answered {
@@ -385,9 +376,9 @@ impl Effects for Of<'_, '_> {
                 Passes::OfCalls
             }
             turns @ (Passes::OfJudged | Passes::OfTurns) => {
-                self.exact &= self.scores;
+                self.exact &= self.scores();
                 self.least_cap = self.least_cap.min(cap);
-                if self.scores { turns } else { Passes::AtMost(cap) }
+                if self.scores() { turns } else { Passes::AtMost(cap) }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! How long values can be: their text in bytes, their lists in items.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use minijinja::machinery::ast;
@@ -86,7 +87,9 @@ impl Size {
     /// The lengths of the lists in it, as a text by which values of equal lists are told.
     pub(super) fn shape(&self, out: &mut String) {
         match self.items {
-            Some(Passes::Exactly(n) | Passes::AtMost(n)) => out.push_str(&format!("[{n}")),
+            Some(Passes::Exactly(n) | Passes::AtMost(n)) => {
+                let _ = write!(out, "[{n}");
+            }
             Some(_) => out.push_str("[?"),
             None => {}
         }

@@ -10,6 +10,8 @@ const BESIDE: i64 = 28;
 const PASSING: i64 = 18;
 /// Between layers: room for a label and a bend.
 const BELOW: i64 = 44;
+/// How much more the place of what goes on counts than that of an end beside it.
+const HEAVY: i64 = 64;
 /// The size of labels.
 pub(super) const LABEL: u32 = 12;
 
@@ -202,6 +204,11 @@ impl Grid {
         self.cells.get(cell).copied().unwrap_or(Cell { size: (0, 0), passes: true })
     }
 
+    /// Whether nothing follows.
+    fn is_end(&self, cell: usize) -> bool {
+        self.down.get(cell).is_none_or(Vec::is_empty)
+    }
+
     fn gap(&self, a: usize, b: usize) -> i64 {
         if self.of(a).passes || self.of(b).passes { PASSING } else { BESIDE }
     }
@@ -219,9 +226,16 @@ impl Grid {
             let near = if downward { &self.up } else { &self.down };
             let wanted = |cell: usize, x: &[i64]| {
                 let of = near.get(cell).map_or(&[][..], Vec::as_slice);
-                let sum: i64 = of.iter().filter_map(|other| x.get(*other)).sum();
-                let count = i64::try_from(of.len()).unwrap_or(1);
-                if count == 0 { x.get(cell).copied().unwrap_or(0) } else { sum.div_euclid(count) }
+                // Where the way goes on decides: what ends beside it must not push the rest of the picture aside.
+                let goes_on = of.iter().any(|other| !self.is_end(*other));
+                let chosen = of.iter().filter(|other| !goes_on || !self.is_end(**other));
+                let places: Vec<i64> = chosen.filter_map(|other| x.get(*other)).copied().collect();
+                let count = i64::try_from(places.len()).unwrap_or(1);
+                if count == 0 {
+                    x.get(cell).copied().unwrap_or(0)
+                } else {
+                    places.iter().sum::<i64>().div_euclid(count)
+                }
             };
             for row in rows {
                 self.settle(row, &mut x, &wanted);
@@ -240,19 +254,21 @@ impl Grid {
             }
             offsets.push(offset);
         }
-        let mut pools: Vec<(i64, i64)> = Vec::new();
+        // Of each pool: the weighted sum of places, the weight, the number of cells.
+        let mut pools: Vec<(i64, i64, i64)> = Vec::new();
         for (cell, offset) in row.iter().zip(&offsets) {
-            let mut pool = (wanted(*cell, x) - offset, 1);
+            let weight = if self.is_end(*cell) { 1 } else { HEAVY };
+            let mut pool = ((wanted(*cell, x) - offset) * weight, weight, 1);
             while let Some(last) = pools.last().copied() {
                 if last.0 * pool.1 <= pool.0 * last.1 {
                     break;
                 }
                 pools.pop();
-                pool = (pool.0 + last.0, pool.1 + last.1);
+                pool = (pool.0 + last.0, pool.1 + last.1, pool.2 + last.2);
             }
             pools.push(pool);
         }
-        let places = pools.into_iter().flat_map(|(sum, count)| (0..count).map(move |_| sum.div_euclid(count)));
+        let places = pools.into_iter().flat_map(|(sum, weight, count)| (0..count).map(move |_| sum.div_euclid(weight)));
         for ((cell, offset), place) in row.iter().zip(&offsets).zip(places) {
             if let Some(x) = x.get_mut(*cell) {
                 *x = place + offset;

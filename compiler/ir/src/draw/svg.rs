@@ -314,8 +314,8 @@ impl Painter<'_> {
         }
         let Some((x, y)) = points.last().copied() else { return };
         let _ = writeln!(self.out, "<path class=\"way\" d=\"{d}\"/>");
-        let (l, r, top) = (x - 4, x + 4, y - 8);
-        let _ = writeln!(self.out, "<path class=\"tip\" d=\"M{l} {top}H{r}L{x} {y}Z\"/>");
+        let (left, right, top) = (x - 4, x + 4, y - 8);
+        let _ = writeln!(self.out, "<path class=\"tip\" d=\"M{left} {top}H{right}L{x} {y}Z\"/>");
     }
 
     fn label(&mut self, line: &Line, at: (i64, i64)) {

@@ -53,10 +53,8 @@ pub(super) fn ending(ending: Ending) -> String {
 /// Of any node.
 pub(super) fn of(node: &Node) -> Words {
     match node {
-        Node::Append { author, audience: Some(audience), said } => {
-            let words = Words::new(format!("instruct {audience}")).by(audience);
-            let _ = author;
-            words.line(text_of(said))
+        Node::Append { audience: Some(audience), said, .. } => {
+            Words::new(format!("instruct {audience}")).by(audience).line(text_of(said))
         }
         Node::Append { said: Said::History(list), .. } => {
             Words::new("add recorded messages").line(format!("from {list}"))

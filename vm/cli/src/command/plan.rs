@@ -99,6 +99,11 @@ impl Plan<'_> {
         of_calls.into_iter().chain(of_cost).chain(of_time).collect()
     }
 
+    /// The most attempts at all calls.
+    fn attempts(&self) -> Count {
+        self.bounds.calls.in_all.map(|calls| aigo_vm::most_attempts(calls, u64::from(self.driving.jobs)))
+    }
+
     fn text(&self) -> String {
         let mut out = self.bounds.text();
         let _ = writeln!(out, "\nrun");
@@ -108,6 +113,10 @@ impl Plan<'_> {
             self.driving.jobs,
             self.driving.runs.display()
         );
+        if let Some(attempts) = self.attempts() {
+            let attempts = grouped(attempts);
+            let _ = writeln!(out, "  {attempts} attempts at most, with those that are made again after a fault");
+        }
         for limit in self.limits() {
             let says = match limit.stops {
                 Some(true) => "the worst case passes it: the run would stop there, and can be resumed",
@@ -136,6 +145,7 @@ impl Plan<'_> {
         Value::map([
             ("bounds", self.bounds.to_value()),
             ("jobs", Value::Int(i64::from(self.driving.jobs))),
+            ("attempts", self.attempts().map_or(Value::Null, |n| Value::Int(i64::try_from(n).unwrap_or(i64::MAX)))),
             ("limits", Value::map(limits)),
             ("missing_keys", Value::list(missing)),
         ])
