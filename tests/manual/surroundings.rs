@@ -14,6 +14,9 @@ const ROLES: [(&str, &str); 3] = [
     ("judge", "{scripted: [{verdict: {evidence: [], reason: It is well., score: 5}}]}"),
 ];
 
+/// How the task around a fragment begins.
+const HEAD: &str = "aigo: 1\nname: example\n";
+
 /// The fields that fragments may read; two samples, of which only one has `note`.
 const SAMPLES: &str = "  samples:
     - {id: one, tags: [p0], plan: Pro, goal: add seats, persona: terse, seats: 3, limit: 2.5, names: [Ada, Alan], note: hurried}
@@ -43,7 +46,7 @@ pub(super) fn task(kind: &str, text: &str) -> String {
     // Checks may look at the state.
     let world = if kind == "scorer" { WORLD } else { "" };
     format!(
-        "aigo: 1\nname: example\n{top}{world}models:\n{models}{roles}dataset:\n{}solvers:\n  - user: Hello\n{steps}scorers:\n{scorers}  \
+        "{HEAD}{top}{world}models:\n{models}{roles}dataset:\n{}solvers:\n  - user: Hello\n{steps}scorers:\n{scorers}  \
          - {{name: polite, check: {{not_contains: nonsense}}}}\n  - {{name: helpful, judge: {{rubric: It helps.}}}}\n{gates}",
         part("dataset", SAMPLES)
     )
@@ -118,7 +121,8 @@ pub(super) fn findings(task: &str, page: &Page) -> Vec<Finding> {
     let name = page.name();
     let name = name.strip_prefix("spec/diagnostics/").unwrap_or(&name);
     let about = ["README.md", "spec/check.md", "W060", "W061", "W062", "W063"];
-    let of_lints = about.iter().any(|start| name.starts_with(start));
+    let is_whole = !task.starts_with(HEAD);
+    let of_lints = is_whole && about.iter().any(|start| name.starts_with(start));
     let mut found = findings_of(&compiled(task.as_bytes(), page));
     found.retain(|one| match &one.code[..4] {
         "W060" | "W061" | "W062" | "W063" => of_lints,

@@ -129,7 +129,9 @@ impl<'l> Played<'l> {
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.unknown || self.names.contains(name)
+        // A value that is nearly the name was meant as it: that is told there, and is no second mistake here.
+        let is_near = || self.names.iter().any(|played| diagnostic::nearest(played, [name]).is_some());
+        self.unknown || self.names.contains(name) || is_near()
     }
 }
 
