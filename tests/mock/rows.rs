@@ -95,7 +95,11 @@ pub const ROWS: [&str; 66] = [
 /// The faults of a row; none where there is no such row.
 pub fn by_name(name: &str) -> Option<Vec<Fault>> {
     let of_limits = limits(name);
-    let found = of_limits.or_else(|| transport(name)).or_else(|| streams(name)).or_else(|| contents(name)).or_else(|| refusals(name));
+    let found = of_limits
+        .or_else(|| transport(name))
+        .or_else(|| streams(name))
+        .or_else(|| contents(name))
+        .or_else(|| refusals(name));
     found.filter(|_| ROWS.contains(&name))
 }
 
