@@ -54,7 +54,9 @@ impl Served {
                             let _ = stream.write_all(&bytes);
                         }
                         // Until the other side has had enough.
-                        None => drop(stream.read(&mut [0; 64])),
+                        None => {
+                            let _ = stream.read_to_end(&mut Vec::new());
+                        }
                     }
                 });
             }

@@ -54,12 +54,18 @@ fn below(found: &[u64], bound: &[u64]) -> bool {
 /// 1,000 generated programs: every node kind, nested loops and maps, breaks, exits, tools, score graphs.
 #[test]
 fn bounds_are_never_too_low_and_calls_are_exact() {
-    let (mut checked, mut exact, mut reached) = (0, 0, 0);
-    for seed in 0..20_000 {
-        let program = program(seed, 2 + (seed % 5) as usize);
+    let (mut checked, mut exact, mut reached, mut small) = (0, 0, 0, 0);
+    for seed in 0..100_000 {
+        let program = program(seed, 2 + (seed % 9) as usize);
         let bounds = bounded(&program, 0);
-        let Ok(most) = brute(&program, &bounds).sample(&program.solves[0]) else { continue };
         let bound = figures(&program, &bounds);
+        // Most programs ask hardly anybody: of those there are enough soon.
+        let is_small = bound.calls[4] <= 3;
+        if is_small && small == 600 {
+            continue;
+        }
+        let Ok(most) = brute(&program, &bounds).sample(&program.solves[0]) else { continue };
+        small += usize::from(is_small);
         assert!(crude(&program) >= most.calls[4], "seed {seed}: the quick count is too low");
         assert!(below(&most.calls, &bound.calls), "seed {seed}: {most:?} above {bound:?}");
         assert!(below(&most.prompts, &bound.prompts), "seed {seed}: {most:?} above {bound:?}");
@@ -75,7 +81,7 @@ fn bounds_are_never_too_low_and_calls_are_exact() {
     }
     assert_eq!(checked, 1000, "so many programs have few enough ways to go them all");
     // What is not exact adds recorded messages, or goes through a list whose length the conversation decides.
-    assert!(exact > 500 && reached > 200, "{exact} exact, {reached} with more than three calls");
+    assert!(exact > 500 && reached > 150, "{exact} exact, {reached} with more than three calls");
 }
 
 /// Makes programs in which nothing branches: what is said, asked, repeated.
