@@ -42,6 +42,8 @@ const ONCE: fn(u64, u64) -> RangeInclusive<u64> = |n, _| n..=n;
 const TWICE: fn(u64, u64) -> RangeInclusive<u64> = |n, _| 2 * n..=2 * n;
 const THRICE: fn(u64, u64) -> RangeInclusive<u64> = |n, _| 3 * n..=3 * n;
 const FOUR_TIMES: fn(u64, u64) -> RangeInclusive<u64> = |n, _| 4 * n..=4 * n;
+/// Twice, and again where the machine that runs the test is so slow that a good answer comes too late.
+const TWICE_OR_LATE: fn(u64, u64) -> RangeInclusive<u64> = |n, j| 2 * n..=if j == 1 { 2 * n } else { 4 * n };
 /// What was in flight is refused, then some probes, one after the other; everyone is answered once.
 const RESTED: fn(u64, u64) -> RangeInclusive<u64> = |n, j| n + 1..=n + j + 8;
 /// No more than are side by side.
@@ -69,12 +71,12 @@ const TABLE: [Row; 66] = [
     row("10-reset-before", DONE, TWICE),
     row("10-reset-after-headers", DONE, TWICE),
     row("10-cut-in-the-body", DONE, TWICE),
-    with("timeout: 1500ms", "11-stall-before", TWICE),
-    with("timeout: 1500ms", "11-stall-in-the-body", TWICE),
-    with("stream: true, timeout: 1500ms", "11-stall-in-a-stream", TWICE),
+    with("timeout: 1500ms", "11-stall-before", TWICE_OR_LATE),
+    with("timeout: 1500ms", "11-stall-in-the-body", TWICE_OR_LATE),
+    with("stream: true, timeout: 1500ms", "11-stall-in-a-stream", TWICE_OR_LATE),
     row("12-steady-drip", DONE, ONCE),
     Row { model: "timeout: 300ms", ..stops("13-stall-for-ever", |n, _| 6 * n..=6 * n, "(6 attempts)") },
-    with("timeout: 1500ms", "14-slow-loris", TWICE),
+    with("timeout: 1500ms", "14-slow-loris", TWICE_OR_LATE),
     row("15-end-before-stop", DONE, TWICE),
     with("stream: true", "15-stream-without-a-stop", TWICE),
     with("stream: true", "15-stop-without-done", ONCE),

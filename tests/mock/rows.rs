@@ -219,7 +219,8 @@ fn contents(name: &str) -> Option<Vec<Fault>> {
             vec![Fault::reply(ALL, page).header("content-type", "text/html")]
         }
         "18-error-in-200" => {
-            vec![Fault::reply(ALL, r#"{"error":{"code":429,"message":"slow down"}}"#).lasting(400)]
+            let refused = Fault::new(ALL, 200, "").body(r#"{"error":{"code":429,"message":"slow down"}}"#);
+            vec![refused.lasting(400)]
         }
         "18-choices-null" => once(r#"{"choices":null}"#),
         "19-choices-empty" => once(r#"{"choices":[]}"#),
