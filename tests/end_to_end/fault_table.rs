@@ -20,21 +20,21 @@ struct Row {
     asked: fn(u64, u64) -> RangeInclusive<u64>,
     /// What standard error or standard output says.
     says: &'static str,
-    /// The role's `timeout`, where the row needs one.
-    timeout: &'static str,
+    /// What else the model has, where the row needs it.
+    model: &'static str,
 }
 
 const fn row(name: &'static str, ending: &'static str, asked: fn(u64, u64) -> RangeInclusive<u64>) -> Row {
-    Row { name, code: 0, ending, asked, says: "", timeout: "" }
+    Row { name, code: 0, ending, asked, says: "", model: "" }
 }
 
 /// The run stops, and says why.
 const fn stops(name: &'static str, asked: fn(u64, u64) -> RangeInclusive<u64>, says: &'static str) -> Row {
-    Row { name, code: 4, ending: "open", asked, says, timeout: "" }
+    Row { name, code: 4, ending: "open", asked, says, model: "" }
 }
 
-const fn timed(name: &'static str, timeout: &'static str, asked: fn(u64, u64) -> RangeInclusive<u64>) -> Row {
-    Row { name, code: 0, ending: "completed", asked, says: "", timeout }
+const fn with(model: &'static str, name: &'static str, asked: fn(u64, u64) -> RangeInclusive<u64>) -> Row {
+    Row { name, code: 0, ending: "completed", asked, says: "", model }
 }
 
 /// Each call takes so many requests.
@@ -50,7 +50,7 @@ const A_HANDFUL: fn(u64, u64) -> RangeInclusive<u64> = |_, j| 1..=j;
 const DONE: &str = "completed";
 const FAILS: &str = "application_failure";
 
-const TABLE: [Row; 62] = [
+const TABLE: [Row; 66] = [
     row("01-retry-after", DONE, RESTED),
     row("02-retry-after-date", DONE, RESTED),
     stops("03-retry-after-hour", A_HANDFUL, "it wants a rest of 3600 s"),
@@ -63,17 +63,21 @@ const TABLE: [Row; 62] = [
     row("06-herd", DONE, RESTED),
     row("07-overloaded-529", DONE, THRICE),
     row("08-overloaded-after-200", DONE, TWICE),
+    with("stream: true", "08-overloaded-in-a-stream", TWICE),
     row("09-500-502-503", DONE, FOUR_TIMES),
     row("09-504-522-524", DONE, FOUR_TIMES),
     row("10-reset-before", DONE, TWICE),
     row("10-reset-after-headers", DONE, TWICE),
     row("10-cut-in-the-body", DONE, TWICE),
-    timed("11-stall-before", "1500ms", TWICE),
-    timed("11-stall-in-the-body", "1500ms", TWICE),
+    with("timeout: 1500ms", "11-stall-before", TWICE),
+    with("timeout: 1500ms", "11-stall-in-the-body", TWICE),
+    with("stream: true, timeout: 1500ms", "11-stall-in-a-stream", TWICE),
     row("12-steady-drip", DONE, ONCE),
-    Row { timeout: "300ms", ..stops("13-stall-for-ever", |n, _| 6 * n..=6 * n, "(6 attempts)") },
-    timed("14-slow-loris", "1500ms", TWICE),
+    Row { model: "timeout: 300ms", ..stops("13-stall-for-ever", |n, _| 6 * n..=6 * n, "(6 attempts)") },
+    with("timeout: 1500ms", "14-slow-loris", TWICE),
     row("15-end-before-stop", DONE, TWICE),
+    with("stream: true", "15-stream-without-a-stop", TWICE),
+    with("stream: true", "15-stop-without-done", ONCE),
     row("16-cut-json", DONE, TWICE),
     row("16-length-too-long", DONE, TWICE),
     stops("17-login-page", THRICE, "no chat completion"),
@@ -116,10 +120,10 @@ const TABLE: [Row; 62] = [
 ];
 
 /// A task of so many samples that asks a server once for each.
-fn task(folder: &std::path::Path, base_url: &str, samples: u64, timeout: &str) {
-    let timeout = if timeout.is_empty() { String::new() } else { format!(", timeout: {timeout}") };
+fn task(folder: &std::path::Path, base_url: &str, samples: u64, more: &str) {
+    let more = if more.is_empty() { String::new() } else { format!(", {more}") };
     let text = format!(
-        "aigo: 1\nname: row\nmodels:\n  assistant: {{model: openai_compatible/m, base_url: \"{base_url}\"{timeout}}}\n\
+        "aigo: 1\nname: row\nmodels:\n  assistant: {{model: openai_compatible/m, base_url: \"{base_url}\"{more}}}\n\
          dataset: {{file: rows.jsonl}}\nsolvers: [{{user: \"{{{{ question }}}}\"}}, generate]\n\
          scorers: [{{name: noted, check: {{contains: Noted}}}}]\n"
     );
@@ -136,7 +140,7 @@ fn differs(row: &Row, jobs: u64, samples: u64) -> Option<String> {
     let mock = Mock::start(0, Duration::ZERO).unwrap();
     mock.script(rows::by_name(row.name).unwrap());
     let folder = folder(&format!("row_{}_{jobs}", row.name));
-    task(&folder, &mock.base_url(), samples, row.timeout);
+    task(&folder, &mock.base_url(), samples, row.model);
     let ran = run(&folder, &["run", "task.yaml", "--format", "json", "-j", &jobs.to_string()]);
     let asked = mock.arrivals().len() as u64;
     let expected = (row.asked)(samples, jobs.min(samples));
@@ -195,7 +199,7 @@ fn every_row_of_the_table_one_call_at_a_time() {
         "13-stall-for-ever" => 1,
         _ => 2,
     };
-    all_at(1, samples, 62);
+    all_at(1, samples, TABLE.len());
 }
 
 #[test]

@@ -13,7 +13,12 @@ fn every_template_passes_its_own_check_and_runs() {
         assert_eq!(made.code, 0, "{template}: {}", made.err);
         assert!(made.out.contains("aigo check evals --deny warnings"), "{}", made.out);
         let checked = run(&folder, &["check", "evals", "--deny", "warnings"]);
-        assert_eq!((checked.code, checked.out.as_str()), (0, ""), "{template}: {}", checked.err);
+        assert_eq!(
+            (checked.code, checked.out.as_str()),
+            (0, "1 file: 0 errors, 0 warnings\n"),
+            "{template}: {}",
+            checked.err
+        );
         assert!(made.out.contains("aigo run evals"), "{}", made.out);
         let ran = run(&folder, &["run", "evals", "--format", "json"]);
         assert_eq!(ran.code, 0, "{template}: {}{}", ran.out, ran.err);
@@ -43,7 +48,12 @@ fn every_template_takes_the_models_that_its_comments_show() {
         let locked = run_with(&folder, &["lock", "."], &KEYS);
         assert_eq!(locked.code, 0, "{template}: {}", locked.err);
         let checked = run_with(&folder, &["check", ".", "--deny", "warnings"], &KEYS);
-        assert_eq!((checked.code, checked.out.as_str()), (0, ""), "{template}: {}", checked.err);
+        assert_eq!(
+            (checked.code, checked.out.as_str()),
+            (0, "1 file: 0 errors, 0 warnings\n"),
+            "{template}: {}",
+            checked.err
+        );
     }
 }
 

@@ -23,7 +23,7 @@ fn rate_limited(ms: u64) -> Fault {
 const IN_THE_BODY: usize = 90;
 
 /// The rows, by name.
-pub const ROWS: [&str; 62] = [
+pub const ROWS: [&str; 66] = [
     "01-retry-after",
     "02-retry-after-date",
     "03-retry-after-hour",
@@ -36,6 +36,7 @@ pub const ROWS: [&str; 62] = [
     "06-herd",
     "07-overloaded-529",
     "08-overloaded-after-200",
+    "08-overloaded-in-a-stream",
     "09-500-502-503",
     "09-504-522-524",
     "10-reset-before",
@@ -43,10 +44,13 @@ pub const ROWS: [&str; 62] = [
     "10-cut-in-the-body",
     "11-stall-before",
     "11-stall-in-the-body",
+    "11-stall-in-a-stream",
     "12-steady-drip",
     "13-stall-for-ever",
     "14-slow-loris",
     "15-end-before-stop",
+    "15-stream-without-a-stop",
+    "15-stop-without-done",
     "16-cut-json",
     "16-length-too-long",
     "17-login-page",
@@ -91,7 +95,11 @@ pub const ROWS: [&str; 62] = [
 /// The faults of a row; none where there is no such row.
 pub fn by_name(name: &str) -> Option<Vec<Fault>> {
     let of_limits = limits(name);
-    let found = of_limits.or_else(|| transport(name)).or_else(|| contents(name)).or_else(|| refusals(name));
+    let found = of_limits
+        .or_else(|| transport(name))
+        .or_else(|| streams(name))
+        .or_else(|| contents(name))
+        .or_else(|| refusals(name));
     found.filter(|_| ROWS.contains(&name))
 }
 
@@ -176,6 +184,30 @@ fn transport(name: &str) -> Option<Vec<Fault>> {
         }
         _ => return None,
     })
+}
+
+/// The beginning of a streamed answer, and what follows it.
+fn stream(nth: std::ops::RangeInclusive<u64>, rest: &str) -> Fault {
+    let part = |text: &str| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": text}}]}));
+    let body = ["Not", "ed", "."].map(part).concat() + rest;
+    Fault::reply(nth, body).header("content-type", "text/event-stream")
+}
+
+fn streams(name: &str) -> Option<Vec<Fault>> {
+    Some(vec![match name {
+        "08-overloaded-in-a-stream" => {
+            let error = json!({"error": {"type": "overloaded_error", "message": "Overloaded"}});
+            stream(1..=1, &format!("event: error\ndata: {error}\n\n")).each()
+        }
+        // The head is some eighty bytes, and the first part is behind it.
+        "11-stall-in-a-stream" => stream(1..=1, "").each().how(How::Stall(150)),
+        "15-stream-without-a-stop" => stream(1..=1, "").each(),
+        "15-stop-without-done" => {
+            let stop = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+            stream(ALL, &format!("data: {stop}\n\n"))
+        }
+        _ => return None,
+    }])
 }
 
 fn contents(name: &str) -> Option<Vec<Fault>> {

@@ -117,7 +117,7 @@ impl Calls {
         Some(self.skew_s.load(Ordering::Relaxed)).filter(|skew| skew.abs() > 60)
     }
 
-    /// The answer to an ask: the recorded one, or a new one, which is durable before it is given.
+    /// The answer to an ask, and whether it is new: the recorded one, or a new one, which is durable before it is given.
     pub(crate) async fn answer(&self, trial: u64, recorded: &Recorded, ask: &Ask) -> Result<(Answer, bool), Open> {
         match recorded.find(ask) {
             Found::Answer(answer) => return Ok((answer, false)),

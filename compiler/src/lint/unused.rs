@@ -7,7 +7,7 @@ use aigo_ir::expr_parse;
 use aigo_ir::span::{FileId, Span, Spanned};
 
 use super::Linted;
-use super::users::Played;
+use super::users::{Played, slips};
 use crate::ast::{GraphStep, GraphVerb, Method, Samples, Step, Verb};
 use crate::catalog;
 use crate::resolve;
@@ -204,7 +204,10 @@ pub(super) fn definitions(linted: &Linted<'_>, found: &mut Diagnostics) {
     let played = Played::of(linted);
     let of_solvers = define.solvers.iter().map(|one| &one.name).filter(|name| !solvers.contains(name.value.as_str()));
     let of_scorers = define.scorers.iter().map(|one| &one.name).filter(|name| !scorers.contains(name.value.as_str()));
-    let of_personas = define.personas.iter().map(|one| &one.name).filter(|name| !played.has(&name.value));
+    // A slip in its name is told there, and would be what nothing uses here.
+    let meant: BTreeSet<&str> = slips(linted).into_iter().map(|(_, near)| near).collect();
+    let is_unused = |name: &&Spanned<String>| !played.has(&name.value) && !meant.contains(name.value.as_str());
+    let of_personas = define.personas.iter().map(|one| &one.name).filter(is_unused);
     let all = [
         ("steps", "use it, `- use: NAME`, or remove it", of_solvers.collect::<Vec<_>>()),
         ("scorer", "use it, `- use: NAME` under `scorers`, or remove it", of_scorers.collect()),

@@ -192,31 +192,34 @@ pub(super) fn unprobed(linted: &Linted<'_>, found: &mut Diagnostics) {
     }
 }
 
-/// `near_persona`: a value that is taken as a persona's text, and was surely meant as a persona's name.
-pub(super) fn near_persona(linted: &Linted<'_>, found: &mut Diagnostics) {
+/// The words that users are played by and that are nearly the names of personas, with those names.
+pub(super) fn slips<'l>(linted: &Linted<'l>) -> Vec<(Spanned<&'l str>, &'l str)> {
     let known = &linted.scope.personas;
     if known.is_empty() {
-        return;
+        return Vec::new();
     }
     let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    for field in Played::of(linted).fields {
-        for value in values_of(linted, field).unwrap_or_default() {
-            if known.contains_key(value.value) || !is_word(value.value) {
-                continue;
-            }
-            let Some(near) = diagnostic::nearest(value.value, known.keys().map(String::as_str)) else { continue };
-            let message = format!("`{}` is no persona, so the user is played by this word alone", value.value);
-            let warning = catalog::NEAR_PERSONA.at(value.span, message).help(format!("did you mean `{near}`?"));
-            let stands = linted
-                .sources
-                .get(value.span.file)
-                .and_then(|file| file.text.get(value.span.start as usize..value.span.end as usize));
-            // In quotes the word stands with them.
-            found.push(if stands == Some(value.value) {
-                warning.fix(format!("write `{near}`"), value.span, near)
-            } else {
-                warning
-            });
-        }
+    let fields = Played::of(linted).fields;
+    let values = fields.into_iter().flat_map(|field| values_of(linted, field).unwrap_or_default());
+    let strange = values.filter(|value| !known.contains_key(value.value) && is_word(value.value));
+    let near = |value: &str| diagnostic::nearest(value, known.keys().map(String::as_str));
+    strange.filter_map(|value| Some((value, near(value.value)?))).collect()
+}
+
+/// `near_persona`: a value that is taken as a persona's text, and was surely meant as a persona's name.
+pub(super) fn near_persona(linted: &Linted<'_>, found: &mut Diagnostics) {
+    for (value, near) in slips(linted) {
+        let message = format!("`{}` is no persona, so the user is played by this word alone", value.value);
+        let warning = catalog::NEAR_PERSONA.at(value.span, message).help(format!("did you mean `{near}`?"));
+        let stands = linted
+            .sources
+            .get(value.span.file)
+            .and_then(|file| file.text.get(value.span.start as usize..value.span.end as usize));
+        // In quotes the word stands with them.
+        found.push(if stands == Some(value.value) {
+            warning.fix(format!("write `{near}`"), value.span, near)
+        } else {
+            warning
+        });
     }
 }

@@ -51,7 +51,7 @@ const DIMENSIONS: [(&str, &[&str]); 9] = [
 ];
 
 /// What may stand between two properties of one list.
-const JOINS: [&str; 9] = ["and", "or", "as", "well", "both", "also", "is", "its", "the"];
+const JOINS: [&str; 10] = ["and", "or", "as", "well", "both", "also", "is", "it", "its", "the"];
 
 /// Words that praise and say nothing: with them alone two judges look for different things.
 const PRAISE: [&str; 34] = [

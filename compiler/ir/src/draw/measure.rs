@@ -90,7 +90,7 @@ mod tests {
                 assert!(broken.len() <= 3 && broken.iter().all(|line| width(line, 12) <= most), "{broken:?}");
             }
         }
-        assert_eq!(lines("one two three", 12, 50, 2), ["one two", "three"]);
-        assert_eq!(lines("one two three four five six", 12, 60, 1), ["one two…"]);
+        assert_eq!(lines("one two three", 12, 60, 2), ["one two", "three"]);
+        assert_eq!(lines("one two three four five six", 12, 70, 1), ["one two…"]);
     }
 }
