@@ -33,7 +33,8 @@ pub(super) fn of_error(error: &Value) -> Fault {
         (None, Some(said)) => said.to_owned(),
         _ => fault.message.clone(),
     };
-    Fault { message, ..fault }
+    // It was taken as a good one once, so it may have been billed as one.
+    Fault { message, billed: true, ..fault }
 }
 
 /// Gathers what is known of an error, wherever the server has put it.
