@@ -205,7 +205,8 @@ pub(super) fn slips<'l>(linted: &Linted<'l>) -> Vec<(Spanned<&'l str>, &'l str)>
     let values = fields.into_iter().flat_map(|field| values_of(linted, field).unwrap_or_default());
     let strange = values.filter(|value| !known.contains_key(value.value) && is_word(value.value));
     let near = |value: &str| diagnostic::nearest(value, known.keys().map(String::as_str));
-    strange.filter_map(|value| Some((value, near(value.value)?))).collect()
+    let named = strange.filter_map(|value| near(value.value).map(|near| (value, near)));
+    named.collect()
 }
 
 /// `near_persona`: a value that is taken as a persona's text, and was surely meant as a persona's name.
