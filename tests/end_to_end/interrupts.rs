@@ -10,7 +10,7 @@ use aigo_tests::mock::Mock;
 use crate::harness::{assert_replays, folder, only_run, run, start, task, trials};
 
 /// How long a test waits for something that surely comes.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 fn interrupt(process: u32) {
     assert!(Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap().success());

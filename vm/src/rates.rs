@@ -1,4 +1,4 @@
-//! What an endpoint says about its limits in the headers of a reply. Every dialect is read: durations as OpenAI writes them
+//! What an endpoint says about its limits in the headers of a reply. Every dialect is read: durations as `OpenAI` writes them
 //! (`6m0s`, `12ms`), moments as Anthropic does (RFC 3339), seconds and milliseconds since 1970, seconds from now.
 
 mod time;

@@ -55,9 +55,7 @@ fn behind_text(source: &str) -> Option<SyntaxError> {
 /// The first text that stands behind another in an expression, or in a place of a template. Jinja joins the two, which is hardly
 /// ever what was meant.
 pub(crate) fn texts_side_by_side(source: &str, is_expression: bool) -> Option<SyntaxError> {
-    if source.matches(['\'', '"']).nth(3).is_none() {
-        return None;
-    }
+    source.matches(['\'', '"']).nth(3)?;
     let mut is_behind = false;
     let tokens = machinery::tokenize(source, is_expression, minijinja::syntax::SyntaxConfig::default());
     for (token, span) in tokens.map_while(Result::ok) {

@@ -335,9 +335,9 @@ mod tests {
         };
         // 1 − C(2,2)/C(4,2) = 5/6, and C(2,2)/C(4,2) = 1/6.
         let seen = of(&column, "pass_at(x, 2) > 0");
-        assert!((seen[0] - (5.0 / 6.0 + 1.0) / 2.0).abs() < 1e-12, "{seen:?}");
+        assert!((seen[0] - f64::midpoint(5.0 / 6.0, 1.0)).abs() < 1e-12, "{seen:?}");
         let seen = of(&column, "pass_all(x, 2) > 0");
-        assert!((seen[0] - (1.0 / 6.0 + 1.0) / 2.0).abs() < 1e-12, "{seen:?}");
+        assert!((seen[0] - f64::midpoint(1.0 / 6.0, 1.0)).abs() < 1e-12, "{seen:?}");
         assert_eq!(of(&column, "pass_all(x, 4) > 0"), [0.5, 0.5, 0.5]);
         let from = From { sample: 2, cluster: 2 };
         column.values.extend([true; 3].map(|pass| Counted { number: 1.0, pass, from }));

@@ -38,7 +38,7 @@ struct Clustered {
     variance: f64,
 }
 
-/// The mean and its clustered standard error: SE² = m/(m−1) · Σ_c (Σ_{i∈c} (x_i − x̄))² / n² (CR1; Cameron and Miller 2015).
+/// The mean and its clustered standard error: SE² = m/(m−1) · `Σ_c` (Σ_{i∈c} (`x_i` − x̄))² / n² (CR1; Cameron and Miller 2015).
 fn clustered(observed: &[Observed]) -> Option<Clustered> {
     let n = observed.len() as f64;
     let numbers: Vec<f64> = observed.iter().map(|seen| seen.number).collect();

@@ -71,7 +71,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// `scipy.stats.t.ppf(0.975, df)` and `scipy.special.betainc(a, b, x)`, SciPy 1.17.1.
+    /// `scipy.stats.t.ppf(0.975, df)` and `scipy.special.betainc(a, b, x)`, `SciPy` 1.17.1.
     #[test]
     fn quantiles_and_beta_are_those_of_scipy() {
         for (df, wanted) in TS {

@@ -156,7 +156,7 @@ impl Wire {
         out.push_str(":{");
         let own = self.merged.iter().filter(|(known, _)| known == name).filter_map(|(_, value)| value.as_map());
         let mut is_empty = true;
-        for (key, value) in own.flat_map(|map| map.iter()).filter(|(key, _)| &***key != "format") {
+        for (key, value) in own.flat_map(aigo_ir::value::Map::iter).filter(|(key, _)| &***key != "format") {
             if !std::mem::take(&mut is_empty) {
                 out.push(',');
             }

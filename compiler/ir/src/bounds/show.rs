@@ -22,7 +22,7 @@ pub(super) fn assumptions(roles: &[OfRole], guessed: bool, of_calls: bool) -> Ve
         let (name, n) = (&role.name, grouped(role.longest.0));
         match role.longest.1 {
             Longest::Assumed => {
-                out.push(format!("`{name}` has no limit of tokens: {n} are taken for each of its answers"))
+                out.push(format!("`{name}` has no limit of tokens: {n} are taken for each of its answers"));
             }
             Longest::Limit => {}
             Longest::Rules => out.push(format!("`{name}` is scripted: {n} tokens are its longest answer")),
@@ -44,7 +44,7 @@ pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -250,7 +250,7 @@ impl Grid {
         let mut offset = 0;
         for (at, cell) in row.iter().enumerate() {
             if let Some(before) = at.checked_sub(1).and_then(|before| row.get(before)) {
-                offset += (self.of(*before).size.0 + self.of(*cell).size.0) / 2 + self.gap(*before, *cell);
+                offset += i64::midpoint(self.of(*before).size.0, self.of(*cell).size.0) + self.gap(*before, *cell);
             }
             offsets.push(offset);
         }

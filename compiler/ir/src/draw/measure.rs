@@ -32,16 +32,16 @@ pub(super) fn lines(text: &str, size: u32, most: i64, count: usize) -> Vec<Strin
             line = joined;
             continue;
         }
-        if !line.is_empty() {
-            out.push(std::mem::take(&mut line));
-            rest = Some(word);
-        } else {
+        if line.is_empty() {
             // A word that is wider than a line is broken.
             let fits = fitting(&word, size, most).max(1);
             let at = word.char_indices().nth(fits).map_or(word.len(), |(at, _)| at);
             let (head, tail) = word.split_at_checked(at).unwrap_or((&word, ""));
             out.push(head.to_owned());
             rest = (!tail.is_empty()).then(|| tail.to_owned());
+        } else {
+            out.push(std::mem::take(&mut line));
+            rest = Some(word);
         }
         if out.len() == count {
             cut(&mut out, size, most);

@@ -308,7 +308,7 @@ impl Painter<'_> {
             } else {
                 // The label stands on the first part, which goes straight down.
                 let start = if n == 0 { y0 + 16 } else { y0 };
-                let middle = (start + y1) / 2;
+                let middle = i64::midpoint(start, y1);
                 let _ = write!(d, "V{start}C{x0} {middle} {x1} {middle} {x1} {y1}");
             }
         }

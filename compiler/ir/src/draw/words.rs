@@ -146,7 +146,7 @@ fn asked(role: &str, view: &View, schema: Option<&Schema>) -> Words {
     match (view, schema) {
         (View::Chat { system, .. }, Some(Schema::UserTurn)) => {
             let mut words = Words::new(format!("{role}, simulated, writes the next message")).by(role);
-            for line in system.iter().flat_map(|system| told(system)) {
+            for line in system.iter().flat_map(told) {
                 words = words.line(line);
             }
             words
