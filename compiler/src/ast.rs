@@ -41,6 +41,7 @@ impl Leaf {
 
 /// A task.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says of another part that it could not be read")]
 pub(crate) struct Task {
     /// `name`
     pub(crate) name: Option<Spanned<String>>,

@@ -152,7 +152,9 @@ fn a_run_neither_writes_nor_needs_a_lock() {
 fn locks_at_the_same_time_lose_nothing() {
     let folder = folder("lock_together");
     let names: Vec<String> = (0..8).map(|n| format!("t{n}.yaml")).collect();
-    names.iter().for_each(|name| write(&folder, name, clean("x", "")));
+    for name in &names {
+        write(&folder, name, clean("x", ""));
+    }
     let started: Vec<_> = names.iter().map(|name| harness::start(&folder, &["lock", name.as_str()])).collect();
     for one in started {
         assert_eq!(one.wait().code, 0);

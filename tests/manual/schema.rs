@@ -3,6 +3,7 @@
 //! verbs, the schema finds nearly all.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use aigo_compiler::{Compiled, Sources, known, schema};
@@ -148,7 +149,7 @@ fn what_the_compiler_accepts_passes_the_schema() {
         for (which, validator) in [("the schema", &general), ("its own schema", &own)] {
             let complaints = complaints(validator, &value);
             if !complaints.is_empty() {
-                wrong += &format!("{place}: against {which}:\n{complaints}\n");
+                let _ = writeln!(wrong, "{place}: against {which}:\n{complaints}");
             }
         }
     };
@@ -206,7 +207,8 @@ fn what_the_schema_rejects_the_compiler_rejects() {
                     let rejects = !validator.is_valid(&json(&mutant));
                     if rejects && found.is_none() {
                         let complaints = complaints(&validator, &mutant);
-                        wrong += &format!("{}: {path}: the compiler accepts it:\n{complaints}\n", block.place(&page));
+                        let _ =
+                            writeln!(wrong, "{}: {path}: the compiler accepts it:\n{complaints}", block.place(&page));
                     }
                     if found.is_some_and(|codes| codes.iter().any(|code| OF_SHAPE.contains(code))) {
                         counts[1] += 1;

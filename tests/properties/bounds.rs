@@ -278,7 +278,7 @@ fn bounds_of_tasks_are_exact() {
         "- user: Hello.\n- generate: {}\n  expect: [{contains: hi}]\n  on_fail: stop\n- if: {when: \"plan == 'Pro'\", then: [{user: A.}, generate, {user: B.}, generate], else: [{user: C.}, generate]}",
     ];
     for (at, steps) in steps.iter().enumerate() {
-        let solvers: String = steps.lines().map(|line| format!("  {line}\n")).collect();
+        let solvers = steps.lines().map(|line| format!("  {line}\n")).collect::<Vec<_>>().concat();
         for (n, scorer) in scorers.iter().enumerate() {
             let text = format!(
                 "aigo: 1\nname: t\nmodels:\n  assistant: {{scripted: [{{say: Yes.}}]}}\n  user: {{scripted: [{{say: Hi.}}]}}\n  judge: {{scripted: [{{verdict: {{score: true}}}}]}}\n  second: {{scripted: [{{verdict: {{score: true}}}}]}}\n  third: {{scripted: [{{verdict: {{score: true}}}}]}}\n\

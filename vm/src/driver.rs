@@ -258,7 +258,9 @@ async fn fold(program: Arc<aigo_ir::program::Program>, mut receiver: mpsc::Recei
             }
             Ended::Open(reason, answered) => {
                 folded.open += 1;
-                answered.into_iter().for_each(|(role, n)| folded.report.add_calls(&role, n));
+                for (role, n) in answered {
+                    folded.report.add_calls(&role, n);
+                }
                 folded.open_reason = folded.open_reason.or(reason);
             }
         }
@@ -313,6 +315,9 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
     Ended::Outcome(Box::new(outcome), leaf)
 }
 
+/// What became of an ask: the lane, the role, the answer and whether it is new, or why there is none.
+type Answered = (LaneId, Arc<str>, Result<(Answer, bool), Option<String>>);
+
 /// Answers what a trial asks until it asks nothing more. One ask alone is answered here; several, each in a task of its own.
 /// New answers are counted by role.
 async fn converse(
@@ -325,7 +330,7 @@ async fn converse(
 ) -> Result<(), Option<String>> {
     let recorded = Arc::new(recorded);
     let mut count = |role: &Arc<str>, new: bool| *answered.entry(Arc::clone(role)).or_default() += u64::from(new);
-    let mut side_by_side: JoinSet<(LaneId, Arc<str>, Result<(Answer, bool), Option<String>>)> = JoinSet::new();
+    let mut side_by_side: JoinSet<Answered> = JoinSet::new();
     let mut failed: Option<Option<String>> = None;
     loop {
         if side_by_side.is_empty() && pending.len() == 1 && failed.is_none() {

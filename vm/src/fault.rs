@@ -14,7 +14,7 @@ pub struct Fault {
     /// Whether the attempt may have been billed all the same: it was sent, and nobody refused it.
     pub billed: bool,
     /// What the endpoint said about its limits with it.
-    pub(crate) rates: Rates,
+    pub(crate) rates: Box<Rates>,
 }
 
 /// The classes.
@@ -43,13 +43,13 @@ pub enum Class {
 impl Fault {
     pub(crate) fn new(class: Class, message: impl Into<String>) -> Self {
         let billed = matches!(class, Class::Transient | Class::Overloaded | Class::Protocol);
-        Self { class, message: message.into(), billed, rates: Rates::default() }
+        Self { class, message: message.into(), billed, rates: Box::default() }
     }
 
     /// With what the endpoint said about its limits.
     #[must_use]
     pub(crate) fn with(mut self, rates: Rates) -> Self {
-        self.rates = rates;
+        self.rates = Box::new(rates);
         self
     }
 

@@ -139,7 +139,7 @@ impl Players {
 /// The endpoints of roles, to be asked whether they accept key and model. Roles that share all of it are one.
 #[derive(Default)]
 pub struct Probes {
-    probes: Vec<Probe>,
+    all: Vec<Probe>,
     /// What tells endpoints apart: all that is sent to them, secrets too. It is shown to nobody.
     known: Vec<Vec<String>>,
     http: Option<reqwest::Client>,
@@ -164,14 +164,14 @@ impl Probes {
             None => probe::http().map_err(|error| vec![error])?,
         };
         self.http = Some(http.clone());
-        self.probes.push(Probe::new(http, model, key, headers).map_err(|error| vec![error])?);
+        self.all.push(Probe::new(http, model, key, headers).map_err(|error| vec![error])?);
         self.known.push(known);
-        Ok(Some(self.probes.len() - 1))
+        Ok(Some(self.all.len() - 1))
     }
 
     /// Asks all of them side by side.
     pub fn ask(self) -> Result<Vec<Verdict>, RunError> {
-        probe::ask(self.probes)
+        probe::ask(self.all)
     }
 }
 

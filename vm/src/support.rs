@@ -33,9 +33,9 @@ pub fn missing(program: &Program) -> Vec<Diagnostic> {
 /// Models of which no call has a most that it can cost, where the run's cost is limited: a limit that cannot be kept is none.
 fn unbounded(program: &Program) -> Vec<Diagnostic> {
     let is_billed = |model: &ChatModel| model.price.is_some_and(|price| price.output > 0.0);
-    let models = program.roles.iter().filter_map(|role| match &role.player {
-        Player::Chat(model) if is_billed(model) && purse::most_output(model).is_none() => Some(role),
-        _ => None,
+    let models = program.roles.iter().filter(|role| match &role.player {
+        Player::Chat(model) => is_billed(model) && purse::most_output(model).is_none(),
+        _ => false,
     });
     let limited = models.filter(|_| program.limits.cost_usd.is_some());
     let told = limited.map(|role| {

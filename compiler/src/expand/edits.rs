@@ -6,25 +6,25 @@ use aigo_source::{Entry, Kind, NodeRef, Style};
 pub(super) struct Edits<'t> {
     text: &'t str,
     /// From where to where, and what is written there. Those at one place are in the order in which they were made.
-    edits: Vec<(usize, usize, String)>,
+    made: Vec<(usize, usize, String)>,
     /// What closes a value that was wrapped, by where the value ends; the innermost last.
     closing: Vec<(usize, String)>,
 }
 
 impl<'t> Edits<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, edits: Vec::new(), closing: Vec::new() }
+        Self { text, made: Vec::new(), closing: Vec::new() }
     }
 
     pub(super) fn insert(&mut self, at: usize, text: &str) {
-        self.edits.push((at, at, text.to_owned()));
+        self.made.push((at, at, text.to_owned()));
     }
 
     /// The text with all edits.
     pub(super) fn applied(mut self) -> String {
-        self.edits.sort_by_key(|(start, ..)| *start);
+        self.made.sort_by_key(|(start, ..)| *start);
         let (mut out, mut done) = (String::with_capacity(self.text.len() * 2), 0);
-        for (start, end, text) in &self.edits {
+        for (start, end, text) in &self.made {
             out.push_str(self.text.get(done..*start).unwrap_or_default());
             out.push_str(text);
             done = done.max(*end);
@@ -98,7 +98,9 @@ impl<'t> Edits<'t> {
         let newlines = self.text.get(begin..end).unwrap_or_default().match_indices('\n').map(|(at, _)| begin + at + 1);
         let has_text = |at: &usize| *at < end && !self.text.get(*at..).unwrap_or_default().starts_with(['\n', '\r']);
         let lines: Vec<usize> = newlines.filter(has_text).collect();
-        lines.into_iter().for_each(|at| self.insert(at, "  "));
+        for at in lines {
+            self.insert(at, "  ");
+        }
     }
 
     /// Closes what was put around a value, once everything in it is written out.
@@ -128,7 +130,7 @@ impl<'t> Edits<'t> {
             let between = if in_flow { ", ".to_owned() } else { format!("\n{}", " ".repeat(column)) };
             let moved: String = texts(true).iter().flat_map(|text| [between.as_str(), *text]).collect();
             let text = format!("{{{}}}{moved}", texts(false).join(", "));
-            self.edits.push((start, end, text));
+            self.made.push((start, end, text));
             return;
         }
         let first = self.line_start(start);
@@ -161,7 +163,7 @@ impl<'t> Edits<'t> {
         } else if !kept.ends_with('\n') {
             kept.push('\n');
         }
-        self.edits.push((first, last, kept + &moved));
+        self.made.push((first, last, kept + &moved));
     }
 }
 

@@ -54,7 +54,7 @@ fn false_red(verdicts: f64, confirm: Option<u32>) -> f64 {
         let (others, needed) = (times.saturating_sub(1), times / 2);
         (needed..=others).map(|failing| binomial(others, failing)).sum()
     });
-    1.0 - (verdicts * (-FALSE_ALARM * stands).ln_1p()).exp()
+    1.0 - libm::exp(verdicts * libm::log1p(-FALSE_ALARM * stands))
 }
 
 /// The chance that of so many verdicts exactly these many are false alarms.

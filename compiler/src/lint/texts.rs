@@ -29,7 +29,9 @@ fn of_steps(steps: &[Step], found: &mut Diagnostics) {
             Verb::System(said) => of_said(said, "the instruction is empty", found),
             Verb::User(said) | Verb::Assistant(said) => of_said(said, "nothing is said here: the text is empty", found),
             Verb::Script(Lines::Texts(lines)) => {
-                lines.iter().for_each(|line| of_leaf(line, "nothing is said here: the line is empty", found));
+                for line in lines {
+                    of_leaf(line, "nothing is said here: the line is empty", found);
+                }
             }
             Verb::SimulateUser(simulate) => {
                 of_leaf(&simulate.goal, "the user has no goal: the text is empty", found);

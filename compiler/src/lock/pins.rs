@@ -62,9 +62,13 @@ impl Lock {
         let said = |placed: &Placed| match &placed.node {
             Node::Append { author, audience: None, said, .. } if &**author == USER => match said {
                 Said::Template(text) => Some(text.source.to_string()),
-                Said::AnyOf(choices) => {
-                    Some(choices.iter().map(|(text, weight)| format!("{weight} {}\n", text.source)).collect())
-                }
+                Said::AnyOf(choices) => Some(
+                    choices
+                        .iter()
+                        .map(|(text, weight)| format!("{weight} {}\n", text.source))
+                        .collect::<Vec<_>>()
+                        .concat(),
+                ),
                 // What a simulated user says, a script reads of its sample, or a recording holds.
                 Said::Text(_) | Said::History(_) | Said::Reply(_) => None,
             },

@@ -107,7 +107,6 @@ pub static SIMULATE_USER: Construct = Construct {
     ],
 };
 
-#[expect(clippy::cast_lossless, reason = "`From` is not const")]
 const PASSES: Form = Form::Whole(1, MOST_PASSES as i64);
 
 /// `loop`.

@@ -39,6 +39,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct CheckArgs {
     /// Files, folders (all tasks below them) and patterns such as `tasks/**/*.yaml`; the current folder unless said
     #[arg(value_name = "PATH")]
@@ -106,6 +107,7 @@ pub(crate) enum Color {
 }
 
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct FmtArgs {
     /// Files, folders (all tasks and files of definitions below them) and patterns; the current folder unless said
     #[arg(value_name = "PATH")]

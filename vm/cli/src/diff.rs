@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn changes_are_shown_with_lines_around_them() {
-        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let old = (1..=20).map(|n| format!("{n}\n")).collect::<Vec<_>>().concat();
         let new = old.replace("\n2\n", "\nzwei\n").replace("\n5\n", "\n").replace("20\n", "20");
         let wanted = "--- t\n+++ t\n@@ -1,8 +1,7 @@\n 1\n-2\n+zwei\n 3\n 4\n-5\n 6\n 7\n 8\n@@ -17,4 +16,4 @@\n 17\n 18\n 19\n-20\n\
                       +20\n\\ No newline at end of file\n";

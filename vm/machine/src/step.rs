@@ -71,7 +71,9 @@ impl<'s> Stepper<'s> {
                 Node::Map { into, .. } => {
                     // In item order, so the order of arrival cannot be seen.
                     self.lane.draws.extend(results.iter().flat_map(|given| given.draws.iter().copied()));
-                    results.iter().for_each(|given| self.lane.used.join(&given.used));
+                    for given in &results {
+                        self.lane.used.join(&given.used);
+                    }
                     let values = results.into_iter().map(|given| given.value).collect();
                     self.lane.set(self.shape, &into, Value::list(values));
                     Next::Follow(Port::Done)

@@ -139,8 +139,7 @@ impl Column {
         let at = |x: f64| gate.counted.is_some_and(|(comparison, number)| holds(x, comparison, number));
         let ends = [at(self.ends.0), at(self.ends.1)];
         let adds = match (end, gate.counted) {
-            (End::Out, _) => false,
-            (End::Worst, None) => false,
+            (End::Out, _) | (End::Worst, None) => false,
             (End::Best, None) => true,
             (End::Best, Some(_)) => ends.contains(&true),
             (End::Worst, Some(_)) => ends == [true, true],

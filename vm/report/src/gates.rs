@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn the_interval_decides_where_the_task_asks_for_it() {
-        let spread = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0, 2.0, 4.0];
-        let low = [1.0, 1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 2.0];
         use Decide::{Point, Safe, Sure};
         use GateResult::{Pass, Red, Undecided};
+        let spread = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0, 2.0, 4.0];
+        let low = [1.0, 1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 2.0];
         let cases: [(Decide, &[f64], GateResult); 10] = [
             (Point, &spread, Red),
             (Sure, &spread, Pass),

@@ -23,7 +23,8 @@ impl Events {
         while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let (part, from) = rest.split_at(at);
             self.line.extend_from_slice(part);
-            rest = match from {
+            #[expect(clippy::match_same_arms, reason = "the order of the arms decides")]
+            let after = match from {
                 [b'\r', b'\n', after @ ..] => after,
                 [b'\r'] => {
                     self.after_return = true;
@@ -32,6 +33,7 @@ impl Events {
                 [_, after @ ..] => after,
                 [] => &[],
             };
+            rest = after;
             self.end_of_line(&mut event)?;
         }
         self.line.extend_from_slice(rest);

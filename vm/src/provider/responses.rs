@@ -189,7 +189,9 @@ fn said(body: Body, is_lossy: bool) -> Result<Said, Fault> {
         reasoning: usage.output_tokens_details.and_then(|details| details.reasoning_tokens.0),
     });
     let mut said = Said { stop, usage: usage.unwrap_or_default(), model: body.model, is_lossy, ..Said::default() };
-    output.into_iter().for_each(|item| add(item, &mut said));
+    for item in output {
+        add(item, &mut said);
+    }
     Ok(said)
 }
 

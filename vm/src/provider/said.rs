@@ -10,7 +10,7 @@ use crate::rates::Rates;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// It was through, or came to a text at which it was to stop.
-    Stop,
+    Through,
     /// The answer is as long as it may be.
     Length,
     /// It waits for the results of tools.
@@ -27,7 +27,7 @@ impl Stop {
     /// The word in answers.
     const fn word(self) -> &'static str {
         match self {
-            Self::Stop => "stop",
+            Self::Through => "stop",
             Self::Length => "length",
             Self::ToolCalls => "tool_calls",
             Self::Filter => "filter",
@@ -39,7 +39,7 @@ impl Stop {
     /// By a provider's word. A word that says that the provider broke off is a fault.
     pub(super) fn of(word: &str) -> Result<Self, Fault> {
         Ok(match word {
-            "stop" | "end_turn" | "stop_sequence" | "eos" | "completed" => Self::Stop,
+            "stop" | "end_turn" | "stop_sequence" | "eos" | "completed" => Self::Through,
             "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
                 Self::Length
             }
@@ -84,7 +84,7 @@ impl Said {
         if let Some(at) = wanted.and_then(|wanted| self.calls.iter().position(|call| call.tool == wanted)) {
             self.text = self.calls.swap_remove(at).arguments;
             self.calls.clear();
-            stop = if stop == Stop::ToolCalls { Stop::Stop } else { stop };
+            stop = if stop == Stop::ToolCalls { Stop::Through } else { stop };
         }
         if let Some(refusal) = self.refusal.filter(|refusal| !refusal.is_empty()) {
             stop = Stop::Refusal;
@@ -92,7 +92,7 @@ impl Said {
                 self.text = refusal;
             }
         }
-        if !self.calls.is_empty() && matches!(stop, Stop::Stop | Stop::Unknown) {
+        if !self.calls.is_empty() && matches!(stop, Stop::Through | Stop::Unknown) {
             stop = Stop::ToolCalls;
         }
         // A filter or a refusal with text left something to judge; without, there is nothing.

@@ -43,14 +43,15 @@ fn month(name: &str) -> Option<i64> {
 pub(super) fn http_date(text: &str) -> Option<i64> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     match words.as_slice() {
-        [_, day, name, year, time, _] => moment(whole(year)?, month(name)?, whole(day)?, clock(time)?),
+        [_, day, name, year, time, _] | [_, name, day, time, year] => {
+            moment(whole(year)?, month(name)?, whole(day)?, clock(time)?)
+        }
         [_, date, time, _] => {
             let mut parts = date.split('-');
             let (day, name, year) = (whole(parts.next()?)?, month(parts.next()?)?, whole(parts.next()?)?);
             // Two digits; headers of now are about now.
             moment(if year < 70 { year + 2000 } else { year + 1900 }, name, day, clock(time)?)
         }
-        [_, name, day, time, year] => moment(whole(year)?, month(name)?, whole(day)?, clock(time)?),
         _ => None,
     }
 }

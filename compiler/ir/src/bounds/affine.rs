@@ -104,7 +104,9 @@ impl Affine {
             }
             rows.push((*variable, new));
         }
-        rows.into_iter().for_each(|(variable, sum)| self.set(variable, sum));
+        for (variable, sum) in rows {
+            self.set(variable, sum);
+        }
         self
     }
 

@@ -60,7 +60,7 @@ pub(super) struct Of<'f, 'p> {
     /// Whether the most of a conversation was looked at.
     pub(super) looked: bool,
     /// Whether the tool calls of a reply were counted.
-    pub(super) of_calls: bool,
+    pub(super) calls_counted: bool,
     /// The least number of turns that a region over turns takes.
     pub(super) least_cap: u64,
 }
@@ -86,7 +86,18 @@ impl<'f, 'p> Of<'f, 'p> {
         most: Most,
     ) -> Self {
         let scoring = None;
-        Self { facts, graph, known, lists, scoring, most, exact: true, looked: false, of_calls: false, least_cap: MANY }
+        Self {
+            facts,
+            graph,
+            known,
+            lists,
+            scoring,
+            most,
+            exact: true,
+            looked: false,
+            calls_counted: false,
+            least_cap: MANY,
+        }
     }
 
     /// Whether a conversation is scored in the graph.
@@ -226,7 +237,9 @@ impl<'f, 'p> Of<'f, 'p> {
         }
         if n > MOST_RECORDED {
             self.exact = false;
-            block.values_mut().for_each(|map| *map = without_bound(map));
+            for map in block.values_mut() {
+                *map = without_bound(map);
+            }
         }
         block.into_iter().collect()
     }
@@ -372,7 +385,7 @@ impl Effects for Of<'_, '_> {
                 Passes::AtMost(if n == MANY { n } else { n.min(cap) })
             }
             Passes::OfCalls => {
-                self.of_calls = true;
+                self.calls_counted = true;
                 Passes::OfCalls
             }
             turns @ (Passes::OfJudged | Passes::OfTurns) => {

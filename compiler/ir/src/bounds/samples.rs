@@ -66,7 +66,7 @@ impl Samples {
         let mut key = (Arc::from(graph), talk, shape);
         if self.kinds.len() >= MOST_KINDS && !self.kinds.contains_key(&key) {
             self.joined = true;
-            key.2 = "+".to_owned();
+            "+".clone_into(&mut key.2);
         }
         let kind = self.kinds.entry(key).or_default();
         kind.count += 1;

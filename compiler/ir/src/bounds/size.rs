@@ -178,11 +178,10 @@ impl Sizes<'_> {
             | Kind::In(..)
             | Kind::Defined(_)
             | Kind::Is(..) => Size::text(5),
-            Kind::Minus(_) => Size::text(24),
             Kind::Arithmetic(Operator::Concat, a, b) => {
                 Size::text(self.expr(a, local).bytes.saturating_add(self.expr(b, local).bytes))
             }
-            Kind::Arithmetic(..) => Size::text(24),
+            Kind::Minus(_) | Kind::Arithmetic(..) => Size::text(24),
             Kind::If(_, a, b) => self.expr(a, local).or(&self.expr(b, local)),
             Kind::Call(function, arguments) => self.call(*function, arguments, local),
             Kind::List(items) => {

@@ -216,7 +216,9 @@ impl<E: Effects> Walk<'_, E> {
                     grown.extend(self.effects.counted(map));
                 }
                 for map in left.done.values_mut().chain(left.ends.values_mut()) {
-                    grown.iter().for_each(|variable| map.add(*variable, ONE, MANY));
+                    for variable in &grown {
+                        map.add(*variable, ONE, MANY);
+                    }
                 }
                 left
             }

@@ -198,7 +198,8 @@ mod tests {
     fn modes_say_what_may_be_missing_more_or_elsewhere() {
         use CallMode::{Strict, Subset, Superset, Unordered};
         let wanted = expected(&[("a", Some(r#"{"n":1}"#)), ("b", None)]);
-        let cases: [(&[(&str, &str)], [bool; 4]); 7] = [
+        type Calls<'c> = &'c [(&'c str, &'c str)];
+        let cases: [(Calls<'_>, [bool; 4]); 7] = [
             (&[("a", r#"{"n":1.0}"#), ("b", "{}")], [true, true, true, true]),
             (&[("b", "{}"), ("a", r#"{"n":1}"#)], [false, true, true, true]),
             (&[("a", r#"{"n":1}"#)], [false, false, true, false]),

@@ -77,7 +77,8 @@ fn begun_by(text: &str, mark: char) -> impl Iterator<Item = &str> {
 
 /// Whether a block scalar may begin on a line that is the document's own value, and no entry of a list or map.
 fn is_block_at_the_root(line: &str) -> bool {
-    let inner = line.starts_with([' ', '#']) || line.starts_with("- ");
+    let begun = line.trim_start();
+    let inner = begun.starts_with('#') || begun.starts_with("- ");
     line.find(['|', '>']).is_some_and(|at| !inner && !line[..at].contains(':'))
 }
 

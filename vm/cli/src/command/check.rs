@@ -53,7 +53,9 @@ pub(crate) fn check(args: &CheckArgs) -> u8 {
                 return if code == exit::PASSED && !found.faults.is_empty() { exit::USAGE } else { code };
             }
             let for_machines = matches!(args.format, Findings::Json | Findings::Sarif | Findings::Github);
-            fix::write(&subjects, threads, for_machines).into_iter().for_each(|fault| collector.fault(fault));
+            for fault in fix::write(&subjects, threads, for_machines) {
+                collector.fault(fault);
+            }
         }
         let mut tally = Tally { of_searches: vec![0; found.searches.len()], not_selected: 0 };
         found.faults.iter().for_each(|fault| collector.fault(fault.clone()));

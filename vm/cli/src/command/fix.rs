@@ -21,7 +21,9 @@ pub(super) fn write(subjects: &[Subject], threads: usize, for_machines: bool) ->
     for line in lines(&mended, &failed) {
         if for_machines { out::note(line) } else { out::line(line) }
     }
-    mended.undone.iter().for_each(|line| out::note(line));
+    for line in &mended.undone {
+        out::note(line);
+    }
     faults
 }
 
@@ -35,9 +37,13 @@ fn lines<'m>(mended: &'m Mended, failed: &BTreeSet<&PathBuf>) -> Vec<&'m str> {
 /// Shows what would change; whether something would.
 pub(super) fn diff(subjects: &[Subject], threads: usize, only: Option<&Path>) -> u8 {
     let mended = mend::mend(subjects, threads, only);
-    mended.undone.iter().for_each(|line| out::note(line));
+    for line in &mended.undone {
+        out::note(line);
+    }
     let diffs: Vec<String> = mended.files.values().map(mend::diff).filter(|diff| !diff.is_empty()).collect();
-    diffs.iter().for_each(|diff| out::text(diff));
+    for diff in &diffs {
+        out::text(diff);
+    }
     if diffs.is_empty() { exit::PASSED } else { exit::TASK }
 }
 

@@ -137,7 +137,9 @@ impl Writing {
         {
             return self.fault(format!("{}: it cannot be written: {error}", read::shown(&path)));
         }
-        said.iter().for_each(|line| out::line(line));
+        for line in &said {
+            out::line(line);
+        }
     }
 
     /// The lock file as it is, and its bytes; none of both where there is no such file. Where it cannot be read, nothing is
