@@ -143,7 +143,7 @@ fn all_broken_tasks_are_fixed_and_none_gets_worse() {
     for entry in fs::read_dir(&source).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.ends_with(".yaml") {
+        if std::path::Path::new(&name).extension().is_some_and(|end| end == "yaml") {
             let marked = fs::read_to_string(&path).unwrap();
             let plain: String =
                 marked.lines().flat_map(|line| [line.split("#!").next().unwrap().trim_end(), "\n"]).collect();

@@ -319,10 +319,10 @@ fn lists(program: &Program) -> Program {
 fn what_cannot_be_counted_has_no_bound() {
     let mut text = String::from("- user: Hi.\n- generate\n");
     for _ in 0..6 {
-        let inner: String = text.lines().map(|line| format!("      {line}\n")).collect();
+        let inner = text.lines().map(|line| format!("      {line}\n")).collect::<Vec<_>>().concat();
         text = format!("- loop:\n    max_turns: 10000\n    solvers:\n{inner}");
     }
-    let solvers: String = text.lines().map(|line| format!("  {line}\n")).collect();
+    let solvers = text.lines().map(|line| format!("  {line}\n")).collect::<Vec<_>>().concat();
     let task = format!(
         "aigo: 1\nname: t\nmodels: {{assistant: {{scripted: [{{say: Yes.}}]}}}}\ndataset: {{samples: [{{a: 1}}]}}\nsolvers:\n{solvers}scorers: [{{name: c, check: {{contains: x}}}}]\n"
     );

@@ -54,9 +54,9 @@ fn corpus() -> Vec<(String, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if let Some(text) = path.extension().and_then(|_| std::fs::read_to_string(&path).ok()) {
-                if name.ends_with(".yaml") {
+                if std::path::Path::new(&name).extension().is_some_and(|end| end == "yaml") {
                     found.push((name, text));
-                } else if name.ends_with(".md") {
+                } else if std::path::Path::new(&name).extension().is_some_and(|end| end == "md") {
                     let blocks = text.split("\n```").skip(1).step_by(2);
                     let yaml =
                         blocks.filter(|block| block.starts_with("yaml")).filter_map(|block| block.split_once('\n'));

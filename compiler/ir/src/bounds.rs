@@ -189,7 +189,7 @@ impl Bounder<'_> {
     fn kind(&mut self, graph: &Graph, talk: Talk, kind: &samples::Kind) -> (Vec<u64>, Vec<u64>) {
         let known = Known::of(&mut self.facts, graph, &kind.lists);
         let (ends, of) = walk::walk(graph, Of::solve(&mut self.facts, graph, &kind.lists, known, &[]), talk);
-        self.of_calls |= of.of_calls;
+        self.of_calls |= of.calls_counted;
         let known = of.known;
         let plain = either(&ends).apply(&kind.most);
         let value = |variable: u16| plain.get(usize::from(variable)).copied().unwrap_or(0);

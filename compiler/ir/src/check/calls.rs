@@ -194,11 +194,12 @@ mod tests {
         calls.iter().map(call).collect()
     }
 
+    type Calls<'c> = &'c [(&'c str, &'c str)];
+
     #[test]
     fn modes_say_what_may_be_missing_more_or_elsewhere() {
         use CallMode::{Strict, Subset, Superset, Unordered};
         let wanted = expected(&[("a", Some(r#"{"n":1}"#)), ("b", None)]);
-        type Calls<'c> = &'c [(&'c str, &'c str)];
         let cases: [(Calls<'_>, [bool; 4]); 7] = [
             (&[("a", r#"{"n":1.0}"#), ("b", "{}")], [true, true, true, true]),
             (&[("b", "{}"), ("a", r#"{"n":1}"#)], [false, true, true, true]),
