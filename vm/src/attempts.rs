@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use crate::fault::{Class, Fault};
 use crate::limiter::{LONGEST_REST, Place, Rest};
 use crate::outcome;
+use crate::progress::Meter;
 use crate::provider::{Kind, PlayerOf, Players, Reply, scripted};
 use crate::purse::{self, Purse};
 use crate::rates::Rates;
@@ -57,7 +58,8 @@ pub(crate) struct Calls {
     players: Players,
     journal: Arc<Journal>,
     stop: Arc<Stop>,
-    purse: Purse,
+    pub(crate) purse: Purse,
+    pub(crate) meter: Meter,
     /// Calls that were about to be made, those of earlier processes included.
     made: AtomicU64,
     /// Repeats, and how many there may be before one in [`ONE_REPEAT_IN`] counts.
@@ -105,6 +107,7 @@ impl Calls {
             journal,
             stop,
             purse,
+            meter: Meter::default(),
             made: AtomicU64::new(settings.calls_made),
             repeats: AtomicU64::new(0),
             free_repeats: settings.concurrency as u64 * u64::from(MOST_ATTEMPTS - 1),
@@ -304,7 +307,10 @@ impl Calls {
         };
         self.journal.commit(&Record::Got(got), then).map_err(|error| self.logged(error))?;
         match durable.await {
-            Ok(Ok(())) => Ok((reply.answer, true)),
+            Ok(Ok(())) => {
+                self.meter.answered(&reply.answer.usage);
+                Ok((reply.answer, true))
+            }
             Ok(Err(error)) => Err(self.logged(error)),
             // The journal is gone: the run is over.
             Err(_) => Err(None),

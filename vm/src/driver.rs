@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use crate::attempts::Calls;
 use crate::error::{NO_CLIENT, RunError};
 use crate::outcome;
+use crate::progress::Progress;
 use crate::provider::Players;
 use crate::recorded::Recorded;
 use crate::replay;
@@ -70,7 +71,7 @@ struct Context {
 }
 
 /// Runs trials to their end, on a runtime of its own. The first Ctrl-C throws the stop switch and calls `interrupted` with
-/// false, the second calls it with true.
+/// false, the second calls it with true. While it runs, `watch` is told every so often how far it is.
 pub fn run(
     linked: Arc<Linked>,
     players: Players,
@@ -78,6 +79,7 @@ pub fn run(
     planned: impl Iterator<Item = Result<Planned, RunError>>,
     settings: Settings,
     interrupted: impl Fn(bool) + Send + 'static,
+    watch: (Duration, impl Fn(&Progress) + Send + 'static),
 ) -> Result<Finished, RunError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime =
@@ -91,7 +93,12 @@ pub fn run(
             signals.next().await;
             interrupted(true);
         });
-        run_trials(linked, players, journal, planned, settings, stop).await
+        let calls = Calls::new(linked, players, Arc::clone(&journal), Arc::clone(&stop), &settings);
+        let context = Arc::new(Context { linked: Arc::clone(&calls.linked), journal, stop, calls });
+        let watching = tokio::spawn(watched(Arc::clone(&context), watch));
+        let finished = run_trials(context, planned, settings).await;
+        watching.abort();
+        finished
     })
 }
 
@@ -137,24 +144,28 @@ impl Signals {
     }
 }
 
+/// Tells how far the run is, every so often.
+async fn watched(context: Arc<Context>, (every, watch): (Duration, impl Fn(&Progress) + Send)) {
+    let begun = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(every).await;
+        watch(&context.calls.meter.read(context.calls.purse.spent_usd(), begun.elapsed()));
+    }
+}
+
 /// Runs trials. A planned trial that is an error ends the run before anything of it is recorded; those begun before it come
 /// to their end. The stop switch can be thrown from outside.
 async fn run_trials(
-    linked: Arc<Linked>,
-    players: Players,
-    journal: Arc<Journal>,
+    context: Arc<Context>,
     planned: impl Iterator<Item = Result<Planned, RunError>>,
     settings: Settings,
-    stop: Arc<Stop>,
 ) -> Result<Finished, RunError> {
-    let program = Arc::new(linked.program.clone());
+    let stop = Arc::clone(&context.stop);
     let in_flight = settings.concurrency.clamp(1, Semaphore::MAX_PERMITS);
     let places = Arc::new(Semaphore::new(in_flight));
-    let calls = Calls::new(Arc::clone(&linked), players, Arc::clone(&journal), Arc::clone(&stop), &settings);
-    let context = Arc::new(Context { linked, journal, stop: Arc::clone(&stop), calls });
     let deadline = time_limit(&context);
     let (sender, receiver) = mpsc::channel::<Ended>(in_flight.min(1024));
-    let folding = tokio::spawn(fold(Arc::clone(&program), receiver));
+    let folding = tokio::spawn(fold(Arc::clone(&context), receiver));
     let sender_of_faults = sender.clone();
     let mut tasks = JoinSet::new();
     let mut next_trial = settings.next_trial;
@@ -248,15 +259,18 @@ struct Folded {
     open_reason: Option<String>,
 }
 
-async fn fold(program: Arc<aigo_ir::program::Program>, mut receiver: mpsc::Receiver<Ended>) -> Folded {
+async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Folded {
+    let program = Arc::new(context.linked.program.clone());
     let report = Report::new(Arc::clone(&program));
     let mut folded = Folded { report, open: 0, open_reason: None };
     while let Some(ended) = receiver.recv().await {
         match ended {
             Ended::Outcome(outcome, leaf) => {
+                context.calls.meter.ended();
                 folded.report.add(outcome::report(&program, &outcome, leaf));
             }
             Ended::Open(reason, answered) => {
+                context.calls.meter.stays_open();
                 folded.open += 1;
                 for (role, n) in answered {
                     folded.report.add_calls(&role, n);

@@ -47,6 +47,11 @@ impl Purse {
         Self { limit, state: Mutex::new(State { spent, reserved: 0 }), changed: Notify::new() }
     }
 
+    /// What was spent so far, in USD.
+    pub(crate) fn spent_usd(&self) -> f64 {
+        self.state().spent as f64 / PER_USD
+    }
+
     /// Whether there is a limit, so that reserving means something.
     pub(crate) const fn is_limited(&self) -> bool {
         self.limit.is_some()

@@ -21,6 +21,7 @@ mod show;
 mod task;
 mod template;
 mod terminal;
+mod watch;
 mod world;
 
 use std::process::ExitCode;

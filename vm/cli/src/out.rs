@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only place that prints")]
 
 use std::io::{self, BufWriter, StdoutLock, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aigo_ir::text::printable;
 
@@ -54,8 +55,26 @@ impl Output {
     }
 }
 
+/// Whether a line stands on the terminal that is drawn anew.
+static IS_DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// To standard error: a line that takes the place of the one drawn before. Only for terminals.
+pub(crate) fn drawn(text: &str) {
+    IS_DRAWN.store(true, Ordering::Relaxed);
+    let mut err = std::io::stderr().lock();
+    let _ = write!(err, "\r\u{1b}[2K{}", printable(text)).and_then(|()| err.flush());
+}
+
+/// Takes the drawn line away.
+pub(crate) fn undrawn() {
+    if IS_DRAWN.swap(false, Ordering::Relaxed) {
+        let _ = write!(std::io::stderr().lock(), "\r\u{1b}[2K");
+    }
+}
+
 /// To standard error: what is not the result.
 pub(crate) fn note(text: &str) {
+    undrawn();
     let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use aigo_ir::key::Key;
 use aigo_log::Journal;
 use aigo_machine::Linked;
-use aigo_vm::{Finished, Planned, Players, RunError, Settings, StopReason, error};
+use aigo_vm::{Finished, Planned, Players, Progress, RunError, Settings, StopReason, error};
 
 use crate::args::{Driving, Durability, Format};
+use crate::watch::Watch;
 use crate::{exit, out};
 
 /// Everything that a drive needs.
@@ -19,6 +20,8 @@ pub(crate) struct Drive<'d> {
     pub(crate) id: String,
     pub(crate) folder: &'d Path,
     pub(crate) dataset: Key,
+    /// All conversations of the run.
+    pub(crate) conversations: u64,
     pub(crate) next_trial: u64,
     pub(crate) calls_made: u64,
     pub(crate) spent: u64,
@@ -50,7 +53,11 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
         spent: drive.spent,
     };
     let journal = Arc::clone(&drive.journal);
-    let finished = aigo_vm::run(drive.linked, drive.players, journal, planned, settings, interrupted);
+    let watch = Watch::new(drive.conversations);
+    let every = watch.every();
+    let show = move |progress: &Progress| watch.show(progress);
+    let finished = aigo_vm::run(drive.linked, drive.players, journal, planned, settings, interrupted, (every, show));
+    out::undrawn();
     match finished {
         Err(error) => fail(&error),
         Ok(finished) => tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving.format),

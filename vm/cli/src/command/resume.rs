@@ -80,6 +80,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         id: log.header().id.clone(),
         folder: &folder,
         dataset: task.dataset.hash,
+        conversations: task.dataset.count as u64 * u64::from(task.program.epochs),
         next_trial: begun.next_trial,
         calls_made: begun.asks as u64,
         spent: begun.spent,

@@ -47,6 +47,7 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
             id,
             folder: &folder,
             dataset,
+            conversations: samples as u64 * u64::from(task.program.epochs),
             next_trial: 1,
             calls_made: 0,
             spent: 0,
