@@ -15,12 +15,32 @@ pub(crate) use places::at_of;
 
 /// Reads an expression. The error is its first mistake; [`crate::typing::check_expression`] finds all.
 pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
-    let (expr, errors) = parse_all(source)?;
-    errors.into_iter().min_by_key(|error| error.range.start).map_or(Ok(expr), Err)
+    let (expr, lower) = lowered(source)?;
+    lower.errors.into_iter().min_by_key(|error| error.range.start).map_or(Ok(expr), Err)
 }
 
-/// Reads an expression as far as it can be read, with everything in it that the subset does not have.
+/// Reads an expression as far as it can be read, with everything in it that the subset does not have, and with the slips of
+/// those who write it. A program that was compiled has none, whatever its texts say.
 pub(crate) fn parse_all(source: &str) -> Result<(Expr, Vec<SyntaxError>), SyntaxError> {
+    let (expr, mut lower) = lowered(source)?;
+    let mut templates = Vec::new();
+    expr.visit(&mut |part| match &part.kind {
+        Kind::Literal(Value::Str(text)) if template_in(text) => templates.push(part.at),
+        _ => {}
+    });
+    for at in templates {
+        let help = "write the name without quotes and `{{ }}`";
+        lower.refuse(at, "a template inside a text of an expression", help);
+    }
+    Ok((expr, lower.errors))
+}
+
+/// Whether a text has a place to fill in.
+fn template_in(text: &str) -> bool {
+    text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"))
+}
+
+fn lowered(source: &str) -> Result<(Expr, Lower<'_>), SyntaxError> {
     template::guard(source, true)?;
     let tree = machinery::parse_expr(source).map_err(|error| slip(source, template::syntax_error(&error, source)))?;
     if let Some(error) = behind_text(source) {
@@ -28,7 +48,7 @@ pub(crate) fn parse_all(source: &str) -> Result<(Expr, Vec<SyntaxError>), Syntax
     }
     let mut lower = Lower::new(source, false);
     let expr = lower.expr(&tree);
-    Ok((expr, lower.errors))
+    Ok((expr, lower))
 }
 
 /// What stands wrongly behind a text. minijinja's parser joins texts that stand side by side, and where it looks for the next
@@ -204,11 +224,6 @@ impl<'s> Lower<'s> {
             _ => value.as_str().map(Value::str),
         };
         match read {
-            Some(Value::Str(text)) if !self.in_template && text.contains("{{") && text.contains("}}") => self.refuse(
-                at,
-                "a template inside a text of an expression",
-                "write the name without quotes and `{{ }}`",
-            ),
             Some(value) => Expr { kind: Kind::Literal(value), at },
             None => self.refuse(at, "a number outside the range of 64 bits", "write a smaller number"),
         }
