@@ -73,7 +73,7 @@ impl Watch {
 
 /// Twenty cells of how much is done.
 fn bar(done: u64, of: u64) -> String {
-    let full = if of == 0 { CELLS } else { (done.min(of) * CELLS) / of };
+    let full = (done.min(of) * CELLS).checked_div(of).unwrap_or(CELLS);
     (0..CELLS).map(|cell| if cell < full { '█' } else { '░' }).collect()
 }
 
