@@ -124,7 +124,7 @@ mod tests {
         assert!(watch.line(&stopped).contains("1,990 open") && !watch.line(&stopped).contains("left"));
         assert_eq!(bar(500, 2_000), "█████░░░░░░░░░░░░░░░");
         assert_eq!(
-            (bar(0, 0), short(12_345), clock(Duration::from_secs(7_500))),
+            (bar(0, 0), short(12_345), clock(Duration::from_mins(125))),
             ("█".repeat(20), "12.3k".into(), "2h05m".into())
         );
     }
