@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(types(Some(profile.joined())), ["plan: string?", "seats: string?"]);
         let lacking = profile.joined().lacking("seats").map(|lacking| lacking.text);
         assert_eq!(lacking.as_deref(), Some("3 of 4 samples lack it: first sample 1"));
-        let dataset = profile.dataset(Vec::new(), &NoSources).unwrap();
+        let dataset = profile.dataset(Vec::new(), &NoSources);
         let rows: Vec<Row> = dataset.rows(&NoSources).filter_map(Result::ok).collect();
         let shown: Vec<_> = rows.iter().map(|row| (&*row.key, &*row.graph, &*row.cluster, row.tags.len())).collect();
         let expected = [

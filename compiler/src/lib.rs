@@ -236,8 +236,6 @@ fn stages(
     let resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
     beside.advise(&resolved, found);
-    // How many calls a run can make is known of a program and its samples.
-    let wanted = if resolved.task.limits.values.calls.is_some() { Wanted::Program } else { wanted };
     let before = found.len();
     let prepared = dataset::prepare(&resolved.task, world, sources, found);
     let profile = dataset::profile(prepared, wanted == Wanted::Program, world, sources, found);
@@ -285,7 +283,8 @@ fn stages(
     lint::check(&linted, found);
     lint::definitions(&resolved.task.define, sources, found);
     lint::text(tree, found);
-    if wanted == Wanted::Findings {
+    let begun = profile.transcripts() != (false, false);
+    if wanted == Wanted::Findings && !plan::may_pass(&program, profile.count, begun) {
         return None;
     }
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
@@ -297,9 +296,11 @@ fn stages(
     let by_solve = reads.graph(0);
     let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
     let solve_reads = solve_reads.collect();
-    let begun = profile.transcripts() != (false, false);
-    let dataset = profile.dataset(solve_reads, world)?;
+    let dataset = profile.dataset(solve_reads, world);
     plan::check(&program, &dataset, begun, world, found);
+    if wanted == Wanted::Findings {
+        return None;
+    }
     beside.hold(&program, &dataset, found);
     Some((program, dataset))
 }

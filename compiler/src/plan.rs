@@ -19,13 +19,19 @@ pub fn bounds(program: &Program, dataset: &Dataset, world: &dyn Sources) -> Resu
     Ok(bounds::bound(program, &samples))
 }
 
+/// Whether a quick count leaves it open that the run can pass its limit of calls.
+pub(crate) fn may_pass(program: &Program, samples: usize, begun: bool) -> bool {
+    let conversations = (samples as u64).saturating_mul(u64::from(program.epochs));
+    let is_over = |limit| begun || bounds::crude(program).saturating_mul(conversations) > limit;
+    program.limits.calls.is_some_and(is_over)
+}
+
 /// A limit of calls that the run can pass. Most tasks are so far below theirs that a quick count shows it; for the others
 /// the rows are read once more. `begun` says whether there are conversations that have begun: transcripts. Of the estimate of
 /// money nothing is said here: it is far above what runs cost.
 pub(crate) fn check(program: &Program, dataset: &Dataset, begun: bool, world: &dyn Sources, found: &mut Diagnostics) {
     let (Some(limit), Some(span)) = (program.limits.calls, program.limits.origin.0) else { return };
-    let conversations = (dataset.count as u64).saturating_mul(u64::from(program.epochs));
-    if !begun && bounds::crude(program).saturating_mul(conversations) <= limit {
+    if !may_pass(program, dataset.count, begun) {
         return;
     }
     let Ok(bounds) = bounds(program, dataset, world) else { return };

@@ -58,7 +58,7 @@ def block(text, indent, width=100):
 
 
 def models(dice):
-    judge = dice.choice(["gpt-5.2-2025-12-11", "claude-sonnet-4-5-20250929", "llama3.3:70b"])
+    judge = dice.choice(["claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "llama3.3:70b"])
     return f"""models:
   assistant:                                   # the application's model
     model: openai_compatible/gpt-5-mini-2025-08-07
@@ -164,11 +164,14 @@ def task(number, seed=1):
     dice = random.Random(f"{seed}/{number}")
     topic = dice.choice(NAMES)
     parts = [
-        f"# {topic.capitalize()}: what support says about them, and how. Written by a generator.\naigo: 1\nname: {topic}_{number}\n",
+        # What lints would say of files that a generator writes is not what is measured: they look, and are silent.
+        f"# {topic.capitalize()}: what support says about them, and how. Written by a generator.\n"
+        "# aigo: allow(all_simulated, not_locked) there is nobody to talk to\n"
+        f"aigo: 1\nname: {topic}_{number}\n",
         f"description: A support assistant answers about {topic}, keeps the plan in mind and quotes no price.\n\n",
         models(dice),
         "\n",
-        matrix(dice, topic) if dice.random() < 0.6 else samples(dice, topic, 3),
+        matrix(dice, topic) if dice.random() < 0.6 else samples(dice, topic, 6),
         "\nsolvers:\n",
         system(dice, topic),
         scripted(dice, topic, 1),
@@ -178,7 +181,7 @@ def task(number, seed=1):
         judge(dice, topic, "asks_once"),
         "  - name: no_dollar_amount\n    check: {not_matches: '\\$\\s?\\d'}\n",
         "  - name: names_the_plan\n    check: {contains: \"{{ plan }}\", turns: any}\n",
-        "\ngates:\n  - {gate: rate(no_dollar_amount) >= 0.98, min_n: 4}\n  - rate(names_the_plan) >= 0.5\n",
+        "\ngates:\n  - {gate: rate(no_dollar_amount) >= 0.8, min_n: 4}\n  - rate(names_the_plan) >= 0.5\n  - rate(keeps_the_plan) >= 0.6\n  - rate(asks_once) >= 0.6\n",
         "limits: {calls: 9000, time: 60m}\n",
     ]
     return "".join(parts)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
-use aigo_ir::key::KeyWriter;
+use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::span::{SourceMap, Span};
 use aigo_ir::ty::Type;
 use aigo_ir::typing::{self, Mistake, Names};
@@ -211,8 +211,9 @@ impl Profile {
 
     /// The dataset of these rows, whose solve graph reads these fields; none where the rows were not hashed. Rows without ids
     /// are read once more, to find those that share a key.
-    pub(crate) fn dataset(self, read: Vec<Arc<str>>, world: &dyn Sources) -> Option<Dataset> {
-        let hash = self.hash?.finish(self.count);
+    pub(crate) fn dataset(self, read: Vec<Arc<str>>, world: &dyn Sources) -> Dataset {
+        // Where no hash was asked for, the dataset is for a look at its rows, and goes no further.
+        let hash = self.hash.map_or(Key([0; 32]), |hash| hash.finish(self.count));
         let mut keys = Keys { read, shared: Vec::new() };
         if self.without_id {
             let raws = self.prepared.iter().flat_map(|source| source.raws(world)).filter_map(Result::ok);
@@ -223,7 +224,7 @@ impl Profile {
             keys.shared = neighbours.filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
             keys.shared.dedup();
         }
-        Some(Dataset { sources: Arc::new(self.prepared), keys, count: self.count, hash })
+        Dataset { sources: Arc::new(self.prepared), keys, count: self.count, hash }
     }
 }
 
