@@ -289,13 +289,7 @@ fn stages(
     }
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
     program.fields.retain(|field| is_read(&field.name));
-    for (at, graph) in program.solves.iter_mut().enumerate() {
-        let own = reads.graph(at);
-        graph.fields.retain(|field| own.contains(&field.name));
-    }
-    let by_solve = reads.graph(0);
-    let solve_reads = program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(name)).cloned();
-    let solve_reads = solve_reads.collect();
+    let solve_reads = keep_read_fields(&mut program, &reads);
     let dataset = profile.dataset(solve_reads, world);
     plan::check(&program, &dataset, begun, world, found);
     if wanted == Wanted::Findings {
@@ -303,6 +297,16 @@ fn stages(
     }
     beside.hold(&program, &dataset, found);
     Some((program, dataset))
+}
+
+/// Leaves to each solve graph the fields that it reads; those of the program that the first one reads, in order.
+fn keep_read_fields(program: &mut Program, reads: &Reads) -> Vec<Arc<str>> {
+    for (at, graph) in program.solves.iter_mut().enumerate() {
+        let own = reads.graph(at);
+        graph.fields.retain(|field| own.contains(&field.name));
+    }
+    let by_solve = reads.graph(0);
+    program.fields.iter().map(|field| &field.name).filter(|name| by_solve.contains(*name)).cloned().collect()
 }
 
 /// Declared fields that no sample has: a name that was misspelt, or a field that is gone.
