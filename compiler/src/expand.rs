@@ -1,5 +1,5 @@
 //! Short forms written out, as edits of the text. Which there are is one table ([`SHORT_FORMS`]); where they may stand is the
-//! other ([`INSIDE`]). Comments, anchors and everything else stay where they are.
+//! other (`INSIDE`). Comments, anchors and everything else stay where they are.
 
 mod edits;
 

@@ -42,7 +42,7 @@ const LONGEST_PAUSE_MS: u64 = 30_000;
 /// Of the requests of a run, one in so many may be a repeat, beyond a start that every call in flight can use up once.
 const ONE_REPEAT_IN: u64 = 5;
 
-/// The most attempts that a run makes for so many calls, with so many in flight: each call is tried up to [`MOST_ATTEMPTS`] times,
+/// The most attempts that a run makes for so many calls, with so many in flight: each call is tried up to `MOST_ATTEMPTS` times,
 /// within the run's budget of repeats. What a rate limit refuses is waited for, and not counted.
 pub fn most_attempts(calls: u64, in_flight: u64) -> u64 {
     let repeats_of_each = u64::from(MOST_ATTEMPTS - 1);

@@ -4,7 +4,7 @@
 //! - *attempts*: calls times what a call may be tried, which is the driver's to know;
 //! - *tokens and money*: an estimate of the worst case under assumptions that are given with it.
 //!
-//! The method is affine transfer on (lengths of histories, tokens, turns, calls, 1): [`walk`] multiplies the maps of nodes along
+//! The method is affine transfer on (lengths of histories, tokens, turns, calls, 1): `walk` multiplies the maps of nodes along
 //! sequences, takes the greater coefficients where ways meet, and powers of loops. `spec/plan.md` says why that is never too low.
 
 mod affine;
