@@ -25,5 +25,5 @@ pub use linked::Linked;
 pub use outcome::{Call, Outcome, ScoreRow};
 pub use scope::{Sample, Snapshot};
 pub use step::step;
-pub use trial::{LaneId, Pending, Trial};
+pub use trial::{LaneId, Pending, Taken, Trial};
 pub use used::cost;
