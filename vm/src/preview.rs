@@ -28,7 +28,7 @@ pub struct Preview {
 }
 
 /// Runs a trial over recorded answers and the task's own rules, and asks nobody.
-pub fn preview(linked: &Arc<Linked>, sample: &Arc<Sample>, reusable: &Reusable) -> Preview {
+pub(crate) fn preview(linked: &Arc<Linked>, sample: &Arc<Sample>, reusable: &Reusable) -> Preview {
     let (mut trial, mut pending) = Trial::start(Arc::clone(linked), Arc::clone(sample));
     let mut seen = Preview { reused: BTreeMap::new(), misses: Vec::new(), is_solved: false };
     while let Some(next) = pending.pop() {

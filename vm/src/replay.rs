@@ -75,6 +75,11 @@ pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     Ok(Arc::new(linked))
 }
 
+/// The program of a log, ready to run.
+pub fn program(log: &Log) -> Result<Arc<Linked>, RunError> {
+    linked(log)
+}
+
 /// Replays a log.
 pub fn replay(log: &Log) -> Result<Replayed, RunError> {
     replay_in(log, &Schedule::default())

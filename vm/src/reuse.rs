@@ -198,6 +198,11 @@ impl Parent {
         &self.log
     }
 
+    /// The run's log, back again.
+    pub fn into_log(self) -> Log {
+        self.log
+    }
+
     /// Whether it has begun the sample in the epoch.
     pub fn has(&self, key: &str, epoch: u32) -> bool {
         self.trials.contains_key(&(key.to_owned(), epoch))

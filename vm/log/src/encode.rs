@@ -66,7 +66,9 @@ fn write_run(out: &mut Object, run: &Run) -> Result<(), TooDeep> {
         out.name("parent");
         out.out.push_str("{\"run\":");
         json_string(&parent.run, &mut out.out);
-        out.out.push_str(if parent.scores { ",\"scores\":true}" } else { "}" });
+        out.flag("scores", parent.scores);
+        out.flag("floating", parent.floating);
+        out.out.push('}');
     }
     if let Some(selection) = &run.selection {
         out.value("selection", selection)?;

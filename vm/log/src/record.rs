@@ -77,6 +77,9 @@ pub struct Parent {
     /// Whether its conversations are scored as they are: the run asks nothing but what scorers ask.
     #[serde(default)]
     pub scores: bool,
+    /// Whether answers of models whose name stands for several versions are used again.
+    #[serde(default)]
+    pub floating: bool,
 }
 
 /// A trial begins: one sample in one epoch. It holds everything that replay needs of the dataset.

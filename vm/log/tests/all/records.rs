@@ -47,7 +47,7 @@ fn key() -> impl Strategy<Value = Key> {
 fn run() -> impl Strategy<Value = Record> {
     let texts = (text(), text(), text(), text());
     let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
-    let parent = (text(), any::<bool>()).prop_map(|(run, scores)| Parent { run, scores });
+    let parent = (text(), any::<bool>(), any::<bool>()).prop_map(|(run, scores, floating)| Parent { run, scores, floating });
     let from = (option::of(parent), option::of(value()));
     (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text()), from).prop_map(
         |(texts, rest, trials, task, root, (parent, selection))| {
