@@ -79,7 +79,8 @@ impl Selecting {
         }
         let of_suite = self.suite.as_ref().and_then(|suite| suite.select.as_deref());
         let read = |text: &str| Selection::parse(text).map_err(|error| error.to_string());
-        let wanted = self.select.as_deref().into_iter().chain(of_suite).map(read).collect::<Result<Vec<_>, String>>()?;
+        let wanted =
+            self.select.as_deref().into_iter().chain(of_suite).map(read).collect::<Result<Vec<_>, String>>()?;
         let subset = self.suite.as_ref().and_then(|suite| suite.subset.as_ref());
         let (mut candidates, mut known) = (Vec::new(), BTreeSet::new());
         for seen in samples {

@@ -184,12 +184,7 @@ impl Again<'_> {
 }
 
 /// Two calls part by part, each with who is asked.
-pub(crate) fn compared(
-    own: &Linked,
-    then: &Ask,
-    linked: &Linked,
-    now: &Ask,
-) -> Vec<Difference> {
+pub(crate) fn compared(own: &Linked, then: &Ask, linked: &Linked, now: &Ask) -> Vec<Difference> {
     fn side<'s>(linked: &'s Linked, ask: &'s Ask) -> Side<'s> {
         let role = linked.role(&ask.request.role).map(|(role, _)| role);
         Side { ask, role, seed: linked.program.seed }

@@ -136,7 +136,9 @@ impl Calls {
         }
         if recorded.keeps(ask) {
             let place = format!("{} at {}", ask.position.graph, ask.position.node);
-            return Err(Some(format!("{place}: the parent has no answer for this call, and its conversations stay as they are")));
+            return Err(Some(format!(
+                "{place}: the parent has no answer for this call, and its conversations stay as they are"
+            )));
         }
         if self.stop.is_stopped() {
             return Err(None);

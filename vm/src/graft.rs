@@ -48,8 +48,7 @@ fn asked_by_conversations(program: &Program) -> BTreeSet<Arc<str>> {
 pub fn graft(own: &Program, task: &Program) -> Result<Grafted, RunError> {
     let scorers = scorers(own, task)?;
     let names: BTreeSet<&Arc<str>> = scorers.iter().map(|scorer| &scorer.name).collect();
-    let (gates, without): (Vec<_>, Vec<_>) =
-        task.gates.iter().cloned().partition(|gate| names.contains(&gate.scorer));
+    let (gates, without): (Vec<_>, Vec<_>) = task.gates.iter().cloned().partition(|gate| names.contains(&gate.scorer));
     let mut library = own.library.clone();
     library.extend(task.library.iter().filter(|part| !own.library.contains(part)).cloned());
     let program = Program {
@@ -72,8 +71,10 @@ fn scorers(own: &Program, task: &Program) -> Result<Vec<Scorer>, RunError> {
     let mut scorers: Vec<Scorer> = of_conversations().cloned().collect();
     for scorer in task.scorers.iter().filter(|scorer| scorer.graph.is_some()) {
         if of_conversations().any(|own| own.name == scorer.name) {
-            let message =
-                format!("the scorer `{}` has the name of a score that the recorded conversations give themselves", scorer.name);
+            let message = format!(
+                "the scorer `{}` has the name of a score that the recorded conversations give themselves",
+                scorer.name
+            );
             return Err(RunError::told(NO_GRAFT.nowhere(message).help("give it a name of its own")));
         }
         scorers.push(scorer.clone());

@@ -32,12 +32,12 @@ pub mod support;
 
 pub use against::{Against, replay_against};
 pub use attempts::most_attempts;
+pub use coverage::coverage;
 pub use difference::Difference;
 pub use divergence::{Cause, Divergence, engines};
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
 pub use fault::{Class, Fault};
-pub use coverage::coverage;
 pub use foreseen::{Foreseen, Reason, Reasoned};
 pub use graft::{Grafted, asked_by_scorers, graft};
 pub use preview::{Miss, Preview};

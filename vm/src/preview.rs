@@ -53,4 +53,3 @@ pub(crate) fn preview(linked: &Arc<Linked>, sample: &Arc<Sample>, reusable: &Reu
     seen.is_solved = trial.ending().is_some();
     seen
 }
-

@@ -204,8 +204,8 @@ pub(crate) fn closed(
     recorded: &Recorded,
     close: &aigo_log::Close,
 ) -> Result<(Outcome, Key), Differs> {
-    let outcome = again(linked, sample, recorded, None)
-        .map_err(|(Missing::Answer(found) | Missing::Differs(found))| found)?;
+    let outcome =
+        again(linked, sample, recorded, None).map_err(|(Missing::Answer(found) | Missing::Differs(found))| found)?;
     let leaf = outcome.leaf();
     match differs(&outcome, close, leaf) {
         Some(what) => Err(Differs::whole(what)),

@@ -383,7 +383,11 @@ impl<'s> Stepper<'s> {
             lane.set(self.shape, item, value.clone());
             lane
         });
-        Ok(Next::Wait(Effect::Fork(lanes.collect())))
+        let lanes: Vec<Lane> = lanes.collect();
+        if !lanes.is_empty() {
+            self.trace(Some(Port::Body));
+        }
+        Ok(Next::Wait(Effect::Fork(lanes)))
     }
 
     /// How many items the list in a slot has.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use aigo_ir::graph::NodeId;
+use aigo_ir::graph::{Graph, NodeId};
 use aigo_ir::node::Port;
 use aigo_ir::span::{Origin, SourceMap};
 use aigo_log::Log;
@@ -51,9 +51,20 @@ fn text(linked: &Linked, taken: &BTreeSet<Taken>, sources: &SourceMap) -> String
         let _ = writeln!(out, "  {name}:{line}  {place}: {}", what.join(", "));
     }
     if faults > 0 {
-        let _ = writeln!(out, "  {faults} more ways are those of faults, which did not happen");
+        let _ = writeln!(out, "  {faults} more nodes and ways are for faults, which did not happen");
     }
     out
+}
+
+/// The nodes that a graph comes to where no call and no answer has a fault.
+fn without_faults(graph: &Graph) -> BTreeSet<NodeId> {
+    let (mut found, mut next) = (BTreeSet::new(), Vec::from_iter(graph.entry()));
+    while let Some(node) = next.pop() {
+        if found.insert(node) {
+            next.extend(graph.edges(node).filter(|(port, ..)| *port != Port::Bad).map(|(_, _, to)| to));
+        }
+    }
+    found
 }
 
 fn of_graph(
@@ -65,11 +76,16 @@ fn of_graph(
     sums: &mut Sums,
 ) {
     let Some(graph) = linked.graph(at) else { return };
+    let regular = without_faults(graph);
     let was = |node: NodeId, port: Option<Port>| taken.contains(&Taken { graph: at, node, port });
     for (node, placed) in graph.nodes() {
         // What the compiler adds of itself has no line, and nobody can do anything about it.
         let Origin(Some(span)) = placed.origin else { continue };
         let came = was(node, None);
+        if !came && !regular.contains(&node) {
+            sums.faults += 1;
+            continue;
+        }
         sums.nodes.1 += 1;
         sums.nodes.0 += usize::from(came);
         let place = (sources.rank(span.file), sources.position(span).line);

@@ -8,7 +8,7 @@ use aigo_ir::bounds::{dollars, grouped};
 use aigo_ir::program::{ChatModel, Program};
 use aigo_ir::value::Value;
 use aigo_machine::Linked;
-use aigo_vm::{Foreseen, Parent, Planned, RunError, Rules};
+use aigo_vm::{Foreseen, Parent, Planned, Rules, RunError};
 
 use super::drive;
 use crate::{exit, out, runs};

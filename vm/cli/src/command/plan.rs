@@ -36,7 +36,13 @@ pub(crate) fn dry_run(task: &Task, driving: &Driving, foreseen: Option<(&str, &F
             return exit::TASK;
         }
     };
-    let plan = Plan { missing: missing(&task.program, &secrets(&task.root)), bounds, driving, program: &task.program, foreseen };
+    let plan = Plan {
+        missing: missing(&task.program, &secrets(&task.root)),
+        bounds,
+        driving,
+        program: &task.program,
+        foreseen,
+    };
     match driving.format {
         Format::Text => out::text(&plan.text()),
         Format::Json => out::line(&plan.to_value().to_json()),

@@ -71,7 +71,9 @@ fn of_task(log: &Log, replayed: &Replayed, args: &ReplayArgs) -> u8 {
     if differ == 0 {
         out::note("the task asks for nothing else than was recorded, and comes to the same");
     } else {
-        out::note(&format!("{differ} conversations differ; `aigo run TASK --from RUN` asks again for what has changed"));
+        out::note(&format!(
+            "{differ} conversations differ; `aigo run TASK --from RUN` asks again for what has changed"
+        ));
     }
     code
 }

@@ -9,7 +9,7 @@ use aigo_ir::key::Key;
 use aigo_ir::program::Program;
 use aigo_log::{Journal, Log, Run};
 use aigo_machine::Linked;
-use aigo_vm::{Parent, Planned, Players, RunError, Rules, error, recorded_trial, spent_by};
+use aigo_vm::{Parent, Planned, Players, Rules, RunError, error, recorded_trial, spent_by};
 
 use super::drive::{self, Drive};
 use super::{from, run, score};
@@ -51,12 +51,7 @@ fn resumed(args: &ResumeArgs) -> Result<u8, u8> {
 }
 
 /// The run that another one was begun from: named, or beside it.
-pub(crate) fn parent(
-    args: &ResumeArgs,
-    folder: &Path,
-    named: &aigo_log::Parent,
-    rules: Rules,
-) -> Result<Parent, u8> {
+pub(crate) fn parent(args: &ResumeArgs, folder: &Path, named: &aigo_log::Parent, rules: Rules) -> Result<Parent, u8> {
     if let Some(from) = &args.from {
         return from::open(from, &args.driving.runs, rules);
     }
@@ -187,7 +182,8 @@ fn same_task(log: &Log, named: Option<&Path>) -> Result<Task, u8> {
     };
     if task.dataset.hash.to_string() != header.dataset {
         // Which of the two it is is told by what is looked at first.
-        let epochs = header.selection.as_ref().and_then(|chosen| aigo_compiler::select::Selecting::of_value(chosen).epochs);
+        let epochs =
+            header.selection.as_ref().and_then(|chosen| aigo_compiler::select::Selecting::of_value(chosen).epochs);
         task.program.epochs = epochs.unwrap_or(task.program.epochs);
         return Err(changed(if task.program.hash() == header.hash { "the dataset" } else { "the task" }));
     }

@@ -9,7 +9,7 @@ use aigo_ir::key::Key;
 use aigo_ir::program::Program;
 use aigo_log::{Journal, Log, Run};
 use aigo_machine::Linked;
-use aigo_vm::{Parent, Planned, Players, RunError, Rules, error, recorded_trial};
+use aigo_vm::{Parent, Planned, Players, Rules, RunError, error, recorded_trial};
 
 use super::drive::{self, Drive};
 use super::resume::{self, Again};
@@ -31,9 +31,9 @@ fn scored(args: &ScoreArgs) -> Result<u8, u8> {
     let parent = Parent::of(log, rules(&linked.program, args.reuse_floating)).map_err(|error| drive::fail(&error))?;
     let samples = samples(&parent).map_err(|error| drive::fail(&error))?;
     let selecting = select::selecting(&task, &args.choosing, None).map_err(|message| select::refuse(&message))?;
-    let seen = samples.iter().map(|seen| {
-        Ok(Seen { key: Arc::clone(&seen.key), tags: seen.tags.clone(), fields: Arc::clone(&seen.fields) })
-    });
+    let seen = samples
+        .iter()
+        .map(|seen| Ok(Seen { key: Arc::clone(&seen.key), tags: seen.tags.clone(), fields: Arc::clone(&seen.fields) }));
     let chosen = selecting.choose(task.program.seed, seen).map_err(|message| select::refuse(&message))?;
     (task.chosen, task.selecting) = (chosen, selecting);
     let foreseen = from::foresee(&parent, &linked, planned(&parent, &task))?;
@@ -89,9 +89,8 @@ pub(crate) fn resume(args: &ResumeArgs, folder: &Path, header: &Run) -> Result<u
     let players = of_scorers(&linked.program, &path, args.driving.jobs as usize)?;
     let selecting = header.selection.as_ref().map(Selecting::of_value).unwrap_or_default();
     let samples = samples(&parent).map_err(|error| drive::fail(&error))?;
-    let chosen = selecting
-        .choose(header.seed, samples.into_iter().map(Ok))
-        .map_err(|message| select::refuse(&message))?;
+    let chosen =
+        selecting.choose(header.seed, samples.into_iter().map(Ok)).map_err(|message| select::refuse(&message))?;
     let conversations = parent.samples().filter(|(key, _)| chosen.has(key)).count() as u64;
     let dataset = dataset(header)?;
     let all = trials(&parent, move |key| chosen.has(key));

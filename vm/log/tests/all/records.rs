@@ -4,7 +4,9 @@
 use aigo_ir::key::Key;
 use aigo_ir::text::is_dangerous;
 use aigo_ir::value::Value;
-use aigo_log::{Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Parent, Record, Resumed, Run, Score, Usage, decode, encode};
+use aigo_log::{
+    Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Parent, Record, Resumed, Run, Score, Usage, decode, encode,
+};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -47,7 +49,8 @@ fn key() -> impl Strategy<Value = Key> {
 fn run() -> impl Strategy<Value = Record> {
     let texts = (text(), text(), text(), text());
     let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
-    let parent = (text(), any::<bool>(), any::<bool>()).prop_map(|(run, scores, floating)| Parent { run, scores, floating });
+    let parent =
+        (text(), any::<bool>(), any::<bool>()).prop_map(|(run, scores, floating)| Parent { run, scores, floating });
     let from = (option::of(parent), option::of(value()));
     (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text()), from).prop_map(
         |(texts, rest, trials, task, root, (parent, selection))| {
