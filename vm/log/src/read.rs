@@ -179,13 +179,11 @@ impl Log {
 
     fn line(&self, at: u64, length: u64, buffer: &mut Vec<u8>) -> Result<(u64, Record), LogError> {
         buffer.clear();
-        // The scan has seen that many bytes, and no more than a line may have.
-        buffer.resize(usize::try_from(length).unwrap_or(usize::MAX).min(line::MAX_LINE), 0);
         {
             let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
             source
                 .seek(SeekFrom::Start(at))
-                .and_then(|_| source.read_exact(buffer))
+                .and_then(|_| (&mut **source).take(length).read_to_end(buffer))
                 .map_err(|error| LogError::io(&self.name, "reading", error))?;
         }
         // It was intact when the log was opened; the file may have changed since.
