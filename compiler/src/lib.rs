@@ -26,6 +26,7 @@ mod parse;
 mod plan;
 mod resolve;
 pub mod schema;
+pub mod select;
 pub mod shape;
 mod sources;
 mod suites;

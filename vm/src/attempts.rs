@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use aigo_ir::key::KeyWriter;
 use aigo_ir::program::Player;
-use aigo_log::{Ask as AskRecord, Journal, Record};
+use aigo_log::{Ask as AskRecord, Got, Journal, Record};
 use aigo_machine::{Answer, Ask, Linked};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -27,6 +27,7 @@ use crate::provider::{Kind, PlayerOf, Players, Reply, scripted};
 use crate::purse::{self, Purse};
 use crate::rates::Rates;
 use crate::recorded::{Found, Recorded, content};
+use crate::reuse::Held;
 use crate::stop::{Stop, StopReason};
 
 /// Attempts of one call at what may go well next time: the first and its retries.
@@ -129,6 +130,15 @@ impl Calls {
                 let place = format!("{} at {}", ask.position.graph, ask.position.node);
                 return Err(Some(format!("{place}: something else is asked than the log has recorded")));
             }
+        }
+        if let Some(held) = recorded.held(ask) {
+            return self.use_again(trial, ask, held);
+        }
+        if recorded.keeps(ask) {
+            let place = format!("{} at {}", ask.position.graph, ask.position.node);
+            return Err(Some(format!(
+                "{place}: the parent has no answer for this call, and its conversations stay as they are"
+            )));
         }
         if self.stop.is_stopped() {
             return Err(None);
@@ -284,18 +294,18 @@ impl Calls {
             self.stop.stop(StopReason::Limit(format!("`limits.calls` of {limit}")));
             return Err(None);
         }
-        let ask = call.ask;
-        let record = AskRecord {
-            trial: call.trial,
-            graph: ask.position.graph.to_string(),
-            node: ask.position.node.to_string(),
-            index: ask.position.index.clone(),
-            content: content(ask),
-            role: ask.request.role.to_string(),
-            retry: call.lost,
-            most,
-        };
+        let record = AskRecord { retry: call.lost, most, ..record(call.trial, call.ask) };
         self.journal.write(&Record::Ask(record)).map_err(|error| self.logged(error))
+    }
+
+    /// Takes the answer of an earlier run. Nobody waits for it to be durable: what is lost of it is found there again.
+    fn use_again(&self, trial: u64, ask: &Ask, held: &Held) -> Result<(Answer, bool), Open> {
+        let asked = self.journal.append(&Record::Ask(record(trial, ask))).map_err(|error| self.logged(error))?;
+        let got = outcome::got(trial, asked, &held.answer, held.model.clone(), held.lossy);
+        let got = Got { from: Some(held.line), context: held.context.clone(), ..got };
+        self.journal.append(&Record::Got(got)).map_err(|error| self.logged(error))?;
+        self.meter.used_again();
+        Ok((held.answer.clone(), true))
     }
 
     /// Records an answer, and gives it when it is durable.
@@ -327,6 +337,20 @@ impl Calls {
         if let Some(skew) = rates.skew_s.filter(|skew| skew.abs() > 60) {
             self.skew_s.store(skew, Ordering::Relaxed);
         }
+    }
+}
+
+/// The record of a call that is made for the first time.
+fn record(trial: u64, ask: &Ask) -> AskRecord {
+    AskRecord {
+        trial,
+        graph: ask.position.graph.to_string(),
+        node: ask.position.node.to_string(),
+        index: ask.position.index.clone(),
+        content: content(ask),
+        role: ask.request.role.to_string(),
+        retry: false,
+        most: None,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::progress::Progress;
 use crate::provider::Players;
 use crate::recorded::Recorded;
 use crate::replay;
+use crate::reuse::Reusable;
 use crate::stop::{Stop, StopReason};
 
 /// What a run is told beside its program.
@@ -44,6 +45,8 @@ pub struct Planned {
     pub begun: Option<(u64, Recorded)>,
     /// Its end, where the log has it: then the trial asks nothing, and has to come to the same again.
     pub closed: Option<Close>,
+    /// What an earlier run has of it.
+    pub reusable: Option<Arc<Reusable>>,
 }
 
 /// What came of a run.
@@ -61,6 +64,8 @@ pub struct Finished {
     /// How far this machine's clock is from an endpoint's, in seconds, where it is more than a minute; positive where it is
     /// ahead.
     pub skew_s: Option<i64>,
+    /// Answers of this process that are new, and those of an earlier run that were used again.
+    pub answers: (u64, u64),
 }
 
 struct Context {
@@ -217,6 +222,7 @@ async fn run_trials(
         open: folded.open,
         open_reason: folded.open_reason,
         skew_s: context.calls.skew_s(),
+        answers: context.calls.meter.answers(),
     })
 }
 
@@ -285,9 +291,10 @@ async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Fol
 
 /// Runs one trial to its end, or to where it stays open.
 async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended {
-    let Planned { sample, begun, closed } = planned;
+    let Planned { sample, begun, closed, reusable } = planned;
     let is_new = begun.is_none();
-    let recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
+    let mut recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
+    recorded.reusable = reusable;
     if let Some(close) = closed {
         return match replay::closed(&context.linked, &sample, &recorded, &close) {
             Ok((outcome, leaf)) => Ended::Outcome(Box::new(outcome), leaf),

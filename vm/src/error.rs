@@ -28,9 +28,13 @@ pub static MODEL_REFUSED: Row = Row::error("R0131", "an endpoint does not have t
 pub static MONEY_GONE: Row = Row::error("R0132", "an endpoint takes no more calls from the account");
 /// An endpoint does not want what it is sent.
 pub static CALL_REFUSED: Row = Row::error("R0133", "an endpoint refuses the smallest call");
+/// The run that answers come from cannot be found.
+pub static PARENT_GONE: Row = Row::error("R0190", "the run that answers come from is not there");
+/// Scorers cannot be put on recorded conversations.
+pub static NO_GRAFT: Row = Row::error("R0191", "scorers that do not fit the recorded conversations");
 
 /// All rows of running.
-pub static ROWS: [&Row; 12] = [
+pub static ROWS: [&Row; 14] = [
     &KEY_UNSET,
     &NO_CLIENT,
     &BAD_ROW,
@@ -43,6 +47,8 @@ pub static ROWS: [&Row; 12] = [
     &MODEL_REFUSED,
     &MONEY_GONE,
     &CALL_REFUSED,
+    &PARENT_GONE,
+    &NO_GRAFT,
 ];
 
 /// What ends a run before it is through.

@@ -68,6 +68,7 @@ pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, 
         context: None::<Value>,
         lossy,
         ms: answer.ms,
+        from: None,
     }
 }
 

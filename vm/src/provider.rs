@@ -54,6 +54,8 @@ pub(crate) struct Header {
 
 /// Who answers.
 pub(crate) enum Kind {
+    /// Nobody: a role that is not asked in this run.
+    Nobody,
     /// The task's own rules, in this process.
     Scripted,
     /// A chat model behind an API, in its dialect.
@@ -64,6 +66,7 @@ impl Kind {
     /// One attempt. What is asked of the task's own rules needs more than the request, and is asked elsewhere.
     pub(crate) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
         match self {
+            Self::Nobody => Err(Fault::new(Class::Config, "the role is not asked in this run")),
             Self::Scripted => Err(Fault::new(Class::Config, "rules of the task are no endpoint")),
             Self::Chat(client) => client.ask(request).await,
         }
@@ -85,11 +88,22 @@ pub struct Players(pub(crate) Vec<PlayerOf>);
 impl Players {
     /// Sets up the players. Every key that is not set is told.
     pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
+        Self::of(program, &|_| true, secrets, concurrency)
+    }
+
+    /// Sets up the players of the roles that can be asked; the others need no key.
+    pub fn of(
+        program: &Program,
+        is_asked: &dyn Fn(&str) -> bool,
+        secrets: Secrets<'_>,
+        concurrency: usize,
+    ) -> Result<Self, Vec<RunError>> {
         let (mut players, mut errors) = (Vec::new(), Vec::new());
         let mut connections = None;
         let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
         for role in &program.roles {
             let kind = match &role.player {
+                _ if !is_asked(&role.name) => Kind::Nobody,
                 Player::Scripted(_) => Kind::Scripted,
                 Player::Http(_) | Player::Command(_) => {
                     let message = format!("this build cannot ask the role `{}` yet", role.name);

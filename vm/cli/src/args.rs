@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Run a log's program over its recorded answers, offline, and compare
     Replay(ReplayArgs),
+    /// Put the task's scorers on the conversations of a run: a new run, in which only scorers ask
+    Score(ScoreArgs),
     /// Write a task to start from
     Init(InitArgs),
     /// Print the JSON schema from which editors complete and check tasks
@@ -239,6 +241,58 @@ pub(crate) struct RunArgs {
     /// Print what the run would do and cost at most, and ask nobody
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Use the answers of this run again where nothing of what is asked has changed; say what is bought, and why
+    #[arg(long, value_name = "RUN")]
+    pub(crate) from: Option<String>,
+    /// With `--from`: also answers of models whose name stands for several versions
+    #[arg(long, requires = "from")]
+    pub(crate) reuse_floating: bool,
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
+    /// How often each sample is run, in place of what the task says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) epochs: Option<u32>,
+    /// Afterwards, tell which steps of the task no conversation came to, and which ways it never took
+    #[arg(long)]
+    pub(crate) coverage: bool,
+    /// Begin conversations in an order that is drawn from this number: nothing of the result depends on it
+    #[arg(long, value_name = "SEED", hide = true)]
+    pub(crate) shuffle: Option<u64>,
+    #[command(flatten)]
+    pub(crate) driving: Driving,
+}
+
+/// Which samples are taken: all of what is said has to hold.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Choosing {
+    /// Only samples whose tags or key match: `p0 and not slow`
+    #[arg(short = 'k', value_name = "EXPR")]
+    pub(crate) select: Option<String>,
+    /// Only the samples of this suite of the task
+    #[arg(long, value_name = "NAME")]
+    pub(crate) suite: Option<String>,
+    /// Only the sample with this key; may be given several times
+    #[arg(long = "sample", value_name = "KEY")]
+    pub(crate) samples: Vec<String>,
+    /// At most so many samples, the first ones
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ScoreArgs {
+    /// A run: its folder, its log, the beginning of its id, or `last`
+    pub(crate) run: String,
+    /// The task whose scorers are put on; the one that the run was begun with unless given
+    pub(crate) task: Option<PathBuf>,
+    /// Print what would be asked, why, and what it would cost at most, and ask nobody
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Use verdicts again also of models whose name stands for several versions
+    #[arg(long)]
+    pub(crate) reuse_floating: bool,
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }
@@ -250,6 +304,9 @@ pub(crate) struct ResumeArgs {
     /// The task, where it is not at the path that the run was begun with
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<PathBuf>,
+    /// The run whose answers this one uses again, where it does not lie beside it
+    #[arg(long, value_name = "RUN")]
+    pub(crate) from: Option<String>,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }
@@ -281,6 +338,15 @@ pub(crate) enum Durability {
 pub(crate) struct ReplayArgs {
     /// A run: its folder, its log, the beginning of its id, or `last`
     pub(crate) run: String,
+    /// Run this task over the recorded answers, and tell where each sample first differs, in what, and through whose doing
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<PathBuf>,
+    /// How many conversations are gone through side by side; as many as there are cores unless said
+    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Go through conversations and answers in an order that is drawn from this number: nothing of the result depends on it
+    #[arg(long, value_name = "SEED", hide = true)]
+    pub(crate) shuffle: Option<u64>,
     /// The folder of runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,

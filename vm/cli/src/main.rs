@@ -17,6 +17,7 @@ mod peek;
 mod read;
 mod replace;
 mod runs;
+mod select;
 mod show;
 mod task;
 mod template;
@@ -72,6 +73,7 @@ fn dispatch(args: Args) -> u8 {
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
+        Command::Score(args) => command::score::score(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
         Command::Completions(args) => command::completions::completions(&args),

@@ -125,6 +125,8 @@ fn header() -> Run {
         seed: 0,
         task: None,
         root: None,
+        parent: None,
+        selection: None,
         trials: None,
     }
 }

@@ -26,5 +26,5 @@ pub use error::{LogError, ROWS};
 pub use journal::{Durability, Journal, Recovery, TornTail};
 pub use line::{Flaw, MAX_LINE, decode, encode};
 pub use read::{Call, Log, State, Trial};
-pub use record::{Ask, Close, Durable, End, FORMAT, Got, Open, Record, Resumed, Run, Score, Usage};
+pub use record::{Ask, Close, Durable, End, FORMAT, Got, Open, Parent, Record, Resumed, Run, Score, Usage};
 pub use storage::{FileStorage, Storage};

@@ -61,6 +61,25 @@ pub struct Run {
     /// The task's folder.
     #[serde(default)]
     pub root: Option<String>,
+    /// The run whose answers this one uses again.
+    #[serde(default)]
+    pub parent: Option<Parent>,
+    /// Which samples were chosen, a map; all of them unless it is there.
+    #[serde(default, deserialize_with = "present")]
+    pub selection: Option<Value>,
+}
+
+/// The run that another one was begun from.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Parent {
+    /// Its name.
+    pub run: String,
+    /// Whether its conversations are scored as they are: the run asks nothing but what scorers ask.
+    #[serde(default)]
+    pub scores: bool,
+    /// Whether answers of models whose name stands for several versions are used again.
+    #[serde(default)]
+    pub floating: bool,
 }
 
 /// A trial begins: one sample in one epoch. It holds everything that replay needs of the dataset.
@@ -150,6 +169,9 @@ pub struct Got {
     /// How long the answer took from when it was asked for, in milliseconds; absent where nobody outside was asked.
     #[serde(default)]
     pub ms: Option<u64>,
+    /// Of an answer that was not asked for again: the number of the line that asked for it in the parent's log.
+    #[serde(default)]
+    pub from: Option<u64>,
 }
 
 /// Tokens as the provider counted them; absent where it did not.

@@ -68,6 +68,8 @@ pub struct Lane {
     pub(crate) passed: Vec<NodeId>,
     /// What it has used; of a map's item, since it began.
     pub(crate) used: Used,
+    /// The nodes that it came to and the ways that it took, where someone wants to know; nothing depends on it.
+    pub(crate) trace: Option<Vec<(NodeId, Option<aigo_ir::node::Port>)>>,
 }
 
 /// What the lane of a map's item leaves behind.
@@ -126,6 +128,7 @@ impl Lane {
             trouble: None,
             passed: Vec::new(),
             used: Used::default(),
+            trace: None,
         }
     }
 

@@ -21,9 +21,9 @@ mod world;
 
 pub use ask::{Answer, Ask, ChatMessage, ChatRole, Position, Request, TASK_ERROR, ToolCall, ToolOffer, Usage};
 pub use lane::{Effect, Event, Given, GraphRef, Lane};
-pub use linked::Linked;
+pub use linked::{Linked, role_key};
 pub use outcome::{Call, Outcome, ScoreRow};
 pub use scope::{Sample, Snapshot};
 pub use step::step;
-pub use trial::{LaneId, Pending, Trial};
+pub use trial::{LaneId, Pending, Taken, Trial};
 pub use used::cost;

@@ -105,7 +105,7 @@ impl Linked {
 
 /// What a call's content says of the role. Addresses, keys and prices are not in it; parameters that are not set are not
 /// either, so that a later release with another default buys nothing again.
-fn role_key(role: &Role, program: &Program) -> Key {
+pub fn role_key(role: &Role, program: &Program) -> Key {
     let mut writer = KeyWriter::new("aigo.role.1");
     match &role.player {
         Player::Chat(model) => {

@@ -139,6 +139,7 @@ impl<'s> Stepper<'s> {
         }
         let mut port = port;
         loop {
+            self.trace(Some(port));
             let Some((jump, to)) = self.shape.follow(self.lane.cursor, port) else {
                 return broken("an edge is missing");
             };
@@ -166,8 +167,16 @@ impl<'s> Stepper<'s> {
         }
     }
 
+    /// Notes the way that is taken from here, for who wants to know which never are.
+    fn trace(&mut self, port: Option<Port>) {
+        if let Some(trace) = &mut self.lane.trace {
+            trace.push((self.lane.cursor, port));
+        }
+    }
+
     fn execute(&mut self) -> Result<Next, String> {
         let placed = self.placed()?;
+        self.trace(None);
         match &placed.node {
             Node::Append { author, audience, said } => self.append(author, audience.as_ref(), said),
             Node::Generate { .. } => self.generate(placed),
@@ -259,7 +268,14 @@ impl<'s> Stepper<'s> {
             Node::Generate { timeout_s, .. } => *timeout_s,
             _ => None,
         };
-        let base = base_content(role_key, &request);
+        let mut base = base_content(role_key, &request);
+        // What an application answers may depend on all that it was told before, also where this call does not say it again.
+        if matches!(role.player, Player::Http(_) | Player::Command(_)) {
+            let mut writer = KeyWriter::new("aigo.prefix.1");
+            writer.key(&base);
+            self.lane.conversation.hash_into(&mut writer);
+            base = writer.finish();
+        }
         let repeats = self.lane.draws.iter().filter(|known| **known == base).count();
         self.lane.draws.push(base);
         let mut writer = KeyWriter::new("aigo.draw.1");
@@ -367,7 +383,11 @@ impl<'s> Stepper<'s> {
             lane.set(self.shape, item, value.clone());
             lane
         });
-        Ok(Next::Wait(Effect::Fork(lanes.collect())))
+        let lanes: Vec<Lane> = lanes.collect();
+        if !lanes.is_empty() {
+            self.trace(Some(Port::Body));
+        }
+        Ok(Next::Wait(Effect::Fork(lanes)))
     }
 
     /// How many items the list in a slot has.

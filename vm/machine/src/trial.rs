@@ -1,12 +1,13 @@
 //! A trial: one sample in one epoch. It runs the solve graph, then all score graphs side by side, and joins the lanes of
 //! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use aigo_ir::graph::NodeId;
 use aigo_ir::key::Key;
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind};
-use aigo_ir::node::Ending;
+use aigo_ir::node::{Ending, Port};
 use aigo_ir::program::{EXPECTATIONS, Scorer};
 use aigo_ir::reduce::{self, Reducer};
 use aigo_ir::value::Value;
@@ -19,6 +20,17 @@ use crate::outcome::{Call, Outcome, ScoreRow};
 use crate::scope::Sample;
 use crate::step::step;
 use crate::world::World;
+
+/// A node that a lane came to, and the way that it took from there; none where it ended there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Taken {
+    /// The graph.
+    pub graph: GraphRef,
+    /// The node.
+    pub node: NodeId,
+    /// The way out.
+    pub port: Option<Port>,
+}
 
 /// A lane of a trial.
 pub type LaneId = u64;
@@ -78,11 +90,22 @@ pub struct Trial {
     /// An item of a map of the solve graph has failed, and others may still be on their way.
     failed_solve: Option<String>,
     unreached: usize,
+    traces: bool,
+    taken: BTreeSet<Taken>,
 }
 
 impl Trial {
     /// Begins. What it asks first comes with it.
     pub fn start(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
+        Self::begun(linked, sample, false)
+    }
+
+    /// Begins a trial that remembers which edges its lanes take.
+    pub fn traced(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
+        Self::begun(linked, sample, true)
+    }
+
+    fn begun(linked: Arc<Linked>, sample: Arc<Sample>, traces: bool) -> (Self, Vec<Pending>) {
         let conversation = Arc::clone(&sample.conversation);
         let world = World::of(&linked.program, &sample);
         let mut trial = Self {
@@ -99,6 +122,8 @@ impl Trial {
             failed_scorers: BTreeMap::new(),
             failed_solve: None,
             unreached: 0,
+            traces,
+            taken: BTreeSet::new(),
         };
         let mut asks = Vec::new();
         let solve = trial.linked.program.solves.iter().position(|graph| graph.name == trial.sample.graph);
@@ -133,6 +158,16 @@ impl Trial {
     /// The sample.
     pub const fn sample(&self) -> &Arc<Sample> {
         &self.sample
+    }
+
+    /// How the conversation ended; none while it goes on.
+    pub const fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// The edges that its lanes took so far, by graph; none unless the trial was begun by [`Trial::traced`].
+    pub const fn taken(&self) -> &BTreeSet<Taken> {
+        &self.taken
     }
 
     /// What the trial came to, once no lane is left.
@@ -173,7 +208,8 @@ impl Trial {
     fn begin(&mut self, graph: GraphRef, asks: &mut Vec<Pending>) {
         let linked = Arc::clone(&self.linked);
         if let Some(shape) = linked.graph(graph) {
-            let lane = Lane::new(graph, shape, Arc::clone(&self.conversation), self.world.clone());
+            let mut lane = Lane::new(graph, shape, Arc::clone(&self.conversation), self.world.clone());
+            lane.trace = self.traces.then(Vec::new);
             let id = self.fresh();
             self.advance(id, lane, None, Event::Start, asks);
         }
@@ -189,7 +225,11 @@ impl Trial {
     fn advance(&mut self, id: LaneId, lane: Lane, parent: Option<Parent>, event: Event, asks: &mut Vec<Pending>) {
         let mut ready = vec![(id, lane, parent, event)];
         while let Some((id, lane, parent, event)) = ready.pop() {
-            let (lane, mut effects) = step(&self.linked, &self.sample, lane, event);
+            let (mut lane, mut effects) = step(&self.linked, &self.sample, lane, event);
+            if let Some(trace) = &mut lane.trace {
+                let graph = lane.graph;
+                self.taken.extend(trace.drain(..).map(|(node, port)| Taken { graph, node, port }));
+            }
             let last = effects.pop();
             self.scores.extend(effects.into_iter().filter_map(|effect| match effect {
                 Effect::Score(row) => Some(row),

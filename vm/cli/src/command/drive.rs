@@ -105,6 +105,9 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
         let (by, how) = (skew.abs(), if skew > 0 { "ahead of" } else { "behind" });
         out::note(&format!("warning: this machine's clock is {by} s {how} that of an endpoint"));
     }
+    if let (new, again @ 1..) = finished.answers {
+        out::note(&format!("{again} answers were used again, {new} are new"));
+    }
     if finished.open > 0 {
         out::note(&format!("{} conversations are open: aigo resume {}", finished.open, folder.display()));
     }

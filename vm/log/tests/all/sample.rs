@@ -19,6 +19,8 @@ pub(crate) fn header() -> Run {
         trials: None,
         task: None,
         root: None,
+        parent: None,
+        selection: None,
     }
 }
 
