@@ -100,7 +100,7 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
                 if let Some(what) = logged.close.as_ref().and_then(|close| differs(&outcome, close, leaf)) {
                     replayed.divergences.push(diverged(None, what));
                 }
-                replayed.report.add(outcome::report(&linked.program, &outcome, leaf));
+                replayed.report.add(&outcome::report(&linked.program, &outcome, leaf));
                 ended += 1;
             }
             Err(Missing::Answer(position)) => {
@@ -145,12 +145,12 @@ pub(crate) fn closed(
 const NO_ANSWER: &str = "the log has no answer for this call, although the trial has ended";
 
 /// Why a trial cannot be replayed to its end.
-enum Missing {
+pub(crate) enum Missing {
     Answer(Position),
     Differs(Position, String),
 }
 
-fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Recorded) -> Result<Outcome, Missing> {
+pub(crate) fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Recorded) -> Result<Outcome, Missing> {
     let (mut trial, mut pending) = Trial::start(Arc::clone(linked), Arc::clone(sample));
     // The first ask without an answer is the one to tell of; the lanes beside it do not matter any more.
     while let Some(next) = pending.pop() {
@@ -174,7 +174,7 @@ fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Re
 
 /// How an outcome differs from the recorded end, if it does. The scores beside the leaf are compared as well: people and tools
 /// read those, and not the hash.
-fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> Option<String> {
+pub(crate) fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> Option<String> {
     let recomputed = outcome::close(close.trial, outcome, leaf);
     if *close == recomputed {
         return None;

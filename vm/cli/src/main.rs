@@ -72,6 +72,7 @@ fn dispatch(args: Args) -> u8 {
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
+        Command::Report(args) => command::report::report(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
         Command::Completions(args) => command::completions::completions(&args),
