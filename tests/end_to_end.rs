@@ -1,9 +1,11 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
+mod adversarial;
 mod check;
 mod check_formats;
 mod check_hostile;
 mod data;
+mod defects;
 mod exits;
 mod explain;
 mod fault_table;
@@ -16,8 +18,10 @@ mod keys;
 mod limits;
 mod lints;
 mod lock;
+mod outcomes;
 mod providers;
 mod quickstart;
+mod reports;
 mod resume;
 mod reuse;
 mod reuse_replay;

@@ -12,6 +12,7 @@ mod mutation;
 mod page;
 mod plan;
 mod readme;
+mod reports;
 mod schema;
 mod surroundings;
 
@@ -21,7 +22,7 @@ use crate::harness;
 use page::{Page, pages};
 
 /// The kinds of blocks that are executed, and those that are only shown.
-const KNOWN: [&str; 10] = ["yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "ebnf", "http", "json"];
+const KNOWN: [&str; 11] = ["python", "yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "ebnf", "http", "json"];
 
 #[test]
 fn every_block_says_what_it_is() {

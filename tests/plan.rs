@@ -3,7 +3,7 @@
 
 mod pictures;
 mod rebuilt;
-mod xml;
+pub(crate) mod xml;
 
 use crate::golden::compare;
 use crate::harness::{folder, root, run, run_with};

@@ -145,6 +145,7 @@ pub(crate) fn in_place(scorer: ast::Scorer, scope: &Scope, found: &mut Diagnosti
         at: scorer.at.or_else(|| written.at.clone()),
         runs: scorer.runs.or_else(|| written.runs.clone()),
         confirm: scorer.confirm.or_else(|| written.confirm.clone()),
+        completion: scorer.completion.or(written.completion),
         tags: if scorer.tags.is_empty() { written.tags.clone() } else { scorer.tags },
         used: Some(used.clone()),
         name: scorer.name,

@@ -10,15 +10,17 @@ pub(crate) use recorded::of_transcripts;
 
 use std::sync::Arc;
 
+use aigo_ir::gate::CONFIRM;
 use aigo_ir::graph::Graph;
 use aigo_ir::program::{EXPECTATIONS, Program, Scorer};
 use aigo_ir::span::Span;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
-use crate::typed::Task;
+use crate::typed::{Method, Task};
 
 /// Lowers a task. Steps that can never run are given back by their places.
-pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
+pub(crate) fn lower(mut task: Task) -> (Program, Vec<Span>) {
+    confirm(&mut task);
     let (solves, never) = solves(&task);
     let mut scorers: Vec<Scorer> = task.scorers.iter().map(score::scorer).collect();
     let checkpoints = !task.checkpoints.is_empty();
@@ -58,6 +60,17 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     (program, never)
 }
 
+/// Where one verdict could turn a gate red, a judge's failing one is asked for again, unless the task says how often or has
+/// several draws joined anyway.
+fn confirm(task: &mut Task) {
+    let (scorers, gates) = (&mut task.scorers, &task.gates);
+    for scorer in scorers.iter_mut().filter(|scorer| matches!(scorer.method, Method::Judge(_))) {
+        let bears_none = gates.iter().any(|gate| gate.scorer == scorer.name && gate.bears_none());
+        let by_default = (bears_none && scorer.runs.is_none()).then_some(CONFIRM);
+        scorer.confirm = scorer.confirm.or(by_default).filter(|times| *times > 1);
+    }
+}
+
 fn solves(task: &Task) -> (Vec<Graph>, Vec<Span>) {
     let (mut graphs, mut never) = (Vec::new(), Vec::new());
     for solve in &task.solves {
@@ -79,6 +92,7 @@ fn expectations() -> Scorer {
         over: None,
         evidence: EvidenceRule::None,
         at: None,
+        completion: false,
         tags: Vec::new(),
         graph: None,
     }

@@ -144,6 +144,7 @@ fn plain_scorer() -> Scorer {
         over: None,
         evidence: EvidenceRule::None,
         at: None,
+        completion: false,
         tags: Vec::new(),
         graph: None,
     }
@@ -160,7 +161,9 @@ fn scorer(dice: &mut Dice, n: usize) -> Scorer {
     let evidence = *dice.pick(&EvidenceRule::ALL);
     let at = dice.one_in(4).then(|| dice.hostile().into());
     let tags = if dice.one_in(4) { vec![dice.hostile().into(), "b".into()] } else { Vec::new() };
-    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, at, tags, graph: None }
+    let completion = dice.one_in(4);
+    let name = format!("s{n}").into();
+    Scorer { name, scale, pass: 1.0 / 3.0, over, evidence, at, completion, tags, graph: None }
 }
 
 /// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.

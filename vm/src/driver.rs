@@ -273,7 +273,7 @@ async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Fol
         match ended {
             Ended::Outcome(outcome, leaf) => {
                 context.calls.meter.ended();
-                folded.report.add(outcome::report(&program, &outcome, leaf));
+                folded.report.add(&outcome::report(&program, &outcome, leaf));
             }
             Ended::Open(reason, answered) => {
                 context.calls.meter.stays_open();

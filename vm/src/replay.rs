@@ -120,7 +120,7 @@ pub(crate) fn each(
         replayed.unanswered += of.unanswered;
         diverged.extend(of.divergence.map(|divergence| (number, divergence)));
         match of.report {
-            Ok(report) => replayed.report.add(report),
+            Ok(report) => replayed.report.add(&report),
             Err(by_role) => {
                 replayed.open += 1;
                 by_role.iter().for_each(|(role, n)| replayed.report.add_calls(role, *n));
@@ -216,7 +216,7 @@ pub(crate) fn closed(
 const NO_ANSWER: &str = "the log has no answer for this call, although the trial has ended";
 
 /// Why a trial cannot be replayed to its end.
-enum Missing {
+pub(crate) enum Missing {
     Answer(Differs),
     Differs(Differs),
 }
@@ -228,7 +228,7 @@ pub(crate) fn pick(pending: &mut Vec<Pending>, shuffle: Option<u64>, step: u64) 
     Some(pending.swap_remove(usize::try_from(at).unwrap_or(0)))
 }
 
-fn again(
+pub(crate) fn again(
     linked: &Arc<Linked>,
     sample: &Arc<Sample>,
     recorded: &Recorded,

@@ -1,5 +1,6 @@
 //! Messages, turns, labels, transcripts.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -237,14 +238,19 @@ impl Conversation {
         out
     }
 
-    /// The messages from turn `first` to turn `last` as text, one label a message.
+    /// The messages from turn `first` to turn `last` as text, one label a message. Further lines of a message are indented:
+    /// what begins with a label is a message, and none forges another.
     pub fn transcript(&self, first: u32, last: u32) -> String {
         let mut out = String::new();
         for (label, message) in self.labelled(first, last) {
             let _ = match &message.kind {
-                MessageKind::Call { tool, arguments, .. } => writeln!(out, "[{label}] call of {tool}: {arguments}"),
-                MessageKind::Result { tool, .. } => writeln!(out, "[{label}] result of {tool}: {}", message.text),
-                _ => writeln!(out, "[{label}] {}: {}", message.author, message.text),
+                MessageKind::Call { tool, arguments, .. } => {
+                    writeln!(out, "[{label}] call of {tool}: {}", indented(arguments))
+                }
+                MessageKind::Result { tool, .. } => {
+                    writeln!(out, "[{label}] result of {tool}: {}", indented(&message.text))
+                }
+                _ => writeln!(out, "[{label}] {}: {}", message.author, indented(&message.text)),
             };
         }
         out
@@ -255,7 +261,7 @@ impl Conversation {
         let mut out = String::new();
         for message in self.messages.iter().filter(|message| message.turn <= last) {
             if let MessageKind::System { audience } = &message.kind {
-                let _ = writeln!(out, "[system] to {audience}: {}", message.text);
+                let _ = writeln!(out, "[system] to {audience}: {}", indented(&message.text));
             }
         }
         out
@@ -274,6 +280,24 @@ impl Conversation {
             };
         }
     }
+}
+
+/// A text whose lines after the first are indented, whatever breaks them.
+fn indented(text: &str) -> Cow<'_, str> {
+    let is_break = |c| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    if !text.contains(is_break) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        // A pair of them is one break.
+        if is_break(c) && !(c == '\r' && chars.peek() == Some(&'\n')) {
+            out.push_str("    ");
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// The label of the first thing that a role says in a turn: `6u`, `6a`, `6:critic`.

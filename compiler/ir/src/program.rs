@@ -185,6 +185,9 @@ pub struct Scorer {
     pub evidence: EvidenceRule,
     /// The label of the step at which it scores; none where it scores the whole conversation.
     pub at: Option<Arc<str>>,
+    /// Whether it says that the conversation reached its end: where the application fails, it gives the worst value of its
+    /// scale and asks nobody.
+    pub completion: bool,
     /// For choosing scorers. They take no part in the program's hash.
     pub tags: Vec<Arc<str>>,
     /// How it is computed; none for [`EXPECTATIONS`], whose verdicts come from the solve graphs.

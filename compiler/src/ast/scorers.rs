@@ -123,6 +123,8 @@ pub(crate) struct Scorer {
     pub(crate) runs: Option<Spanned<u32>>,
     /// `confirm`
     pub(crate) confirm: Option<Spanned<u32>>,
+    /// `completion`
+    pub(crate) completion: Option<bool>,
     /// `when`
     pub(crate) when: Option<Leaf>,
     /// `tags`

@@ -109,6 +109,7 @@ impl Checker<'_> {
             at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
             runs: scorer.runs.as_ref().map(|runs| runs.value),
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            completion: scorer.completion == Some(true),
             when: when.flatten(),
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             origin: Origin::at(scorer.span),
@@ -172,7 +173,17 @@ impl Checker<'_> {
         let (scale, evidence) = (checkpoint.judge.scale.clone(), checkpoint.judge.evidence);
         let (pass, over) = (scale.default_pass(), Some(Reducer::default_of(&scale)));
         let name = checkpoint.name.value.as_str().into();
-        program::Scorer { name, scale, pass, over, evidence, at: None, tags: Vec::new(), graph: None }
+        program::Scorer {
+            name,
+            scale,
+            pass,
+            over,
+            evidence,
+            at: None,
+            completion: false,
+            tags: Vec::new(),
+            graph: None,
+        }
     }
 }
 

@@ -188,6 +188,7 @@ impl Checker<'_> {
             at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
             runs: scorer.runs.as_ref().map(|runs| runs.value),
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            completion: scorer.completion == Some(true),
             when: when.or(typed.when),
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             given,

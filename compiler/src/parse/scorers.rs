@@ -78,6 +78,7 @@ impl Reader<'_> {
         let at = fields.get("at").and_then(|node| self.name(node, "at"));
         let runs = fields.get("runs").and_then(|node| self.draws(node, "runs"));
         let confirm = fields.get("confirm").and_then(|node| self.confirm(node));
+        let completion = fields.get("completion").and_then(|node| self.boolean(node, "completion"));
         let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
         let tags = fields.get("tags").map(|node| self.words(node, "tags", "tags")).unwrap_or_default();
         let method = match verb.value {
@@ -104,6 +105,7 @@ impl Reader<'_> {
             at,
             runs,
             confirm,
+            completion,
             when,
             tags,
             used: None,
@@ -155,7 +157,7 @@ impl Reader<'_> {
     }
 
     fn confirm(&mut self, node: NodeRef<'_>) -> Option<Spanned<u32>> {
-        let confirm = self.count(node, "confirm", 3..=shape::MOST_RUNS)?;
+        let confirm = self.count(node, "confirm", 1..=shape::MOST_RUNS)?;
         if confirm % 2 == 0 {
             let message = format!("`confirm` is {confirm}, of which two halves can disagree");
             let help = format!("write an odd number: `confirm: {}`", confirm + 1);

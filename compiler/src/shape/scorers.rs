@@ -202,10 +202,15 @@ macro_rules! scorer_keys {
                 .beside(JUDGED),
             key(
                 "confirm",
-                Form::Whole(3, MOST_RUNS as i64),
-                "After a failing verdict the judge is asked again, so often in all; most decide. An odd number.",
+                Form::Whole(1, MOST_RUNS as i64),
+                "After a failing verdict the judge is asked again, so often in all; most decide. An odd number; 1 is never.",
             )
             .beside(JUDGED),
+            key(
+                "completion",
+                Form::Boolean,
+                "Whether it says that the conversation reached its end: where the application fails, it gives the worst value.",
+            ),
             key(
                 "when",
                 Form::Expression,

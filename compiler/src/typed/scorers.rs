@@ -31,6 +31,7 @@ pub(crate) struct Scorer {
     pub(crate) at: Option<Arc<str>>,
     pub(crate) runs: Option<u32>,
     pub(crate) confirm: Option<u32>,
+    pub(crate) completion: bool,
     pub(crate) when: Option<Expr>,
     pub(crate) tags: Vec<Arc<str>>,
     /// What a definition is given: bound before anything is asked.

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Put the task's scorers on the conversations of a run: a new run, in which only scorers ask
     Score(ScoreArgs),
+    /// Report a run, ended or not: for people, for CI, or one row for each verdict
+    Report(ReportArgs),
     /// Write a task to start from
     Init(InitArgs),
     /// Print the JSON schema from which editors complete and check tasks
@@ -323,6 +325,12 @@ pub(crate) struct Driving {
     /// How the report is shown
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Also write a report, such as `junit=report.xml`; without a file it is printed behind the other. May be given again
+    #[arg(long = "report", value_name = "FORMAT[=FILE]", value_parser = wanted)]
+    pub(crate) reports: Vec<Wanted>,
+    /// Exit with 4 also where something is missing that no gate turns on
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// What a recorded answer survives: a loss of power (`batch`), or the end of the process (`process`)
     #[arg(long, value_enum, default_value_t = Durability::Batch)]
     pub(crate) durability: Durability,
@@ -332,6 +340,67 @@ pub(crate) struct Driving {
 pub(crate) enum Durability {
     Batch,
     Process,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    /// A run: its folder, its log, the beginning of its id, or `last`
+    pub(crate) run: String,
+    /// The folder of runs
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// The form
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Write to this file, and print nothing
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Of `markdown`: with the judges' reasons and the words that they quote
+    #[arg(long)]
+    pub(crate) with_text: bool,
+    /// Whether text is coloured; `auto` looks at the terminal, `NO_COLOR` and `CLICOLOR_FORCE`
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people: failing conversations, tables, and the verdict last
+    Text,
+    /// One JSON object on one line
+    Json,
+    /// JUnit's XML, for the test reports of CI
+    Junit,
+    /// For comments on changes; no text of conversations unless asked for
+    Markdown,
+    /// Annotations of GitHub's workflows, and the summary of the step
+    Github,
+    /// A JSON object a line, one for each verdict
+    Jsonl,
+    /// Comma-separated values, a row for each verdict
+    Csv,
+}
+
+/// A report that is wanted beside the one that is printed.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) format: ReportFormat,
+    /// Where it goes; standard output unless given.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// `junit=report.xml`, or `github`.
+fn wanted(text: &str) -> Result<Wanted, String> {
+    let (format, file) = text.split_once('=').map_or((text, None), |(format, file)| (format, Some(file)));
+    if file == Some("") {
+        return Err(format!("the file is missing: write `{format}=FILE`"));
+    }
+    let format = ReportFormat::from_str(format, false).map_err(|_| {
+        let known = ReportFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
+        format!("there is no format `{format}`; there are {}", known.join(", "))
+    })?;
+    Ok(Wanted { format, file: file.map(PathBuf::from) })
 }
 
 #[derive(Debug, ClapArgs)]

@@ -15,6 +15,7 @@ pub(crate) mod keys;
 pub(crate) mod lock;
 pub(crate) mod plan;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -74,6 +74,7 @@ fn dispatch(args: Args) -> u8 {
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
         Command::Score(args) => command::score::score(&args),
+        Command::Report(args) => command::report::report(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
         Command::Completions(args) => command::completions::completions(&args),

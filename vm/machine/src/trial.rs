@@ -342,6 +342,10 @@ impl Trial {
             if ending.is_void() {
                 let reason = self.fault.clone().unwrap_or_else(|| ending.word().replace('_', " "));
                 self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, reason)));
+            } else if scorer.completion && matches!(ending, Ending::ApplicationFailure | Ending::Filtered) {
+                // What was left undone is not complete, however well it went until then.
+                let reason = format!("the conversation ended as {}", ending.word().replace('_', " "));
+                self.scores.push(whole(scorer, Verdict::scored(scorer.scale.end(true), false, reason)));
             } else if !answered && ending != Ending::Recorded {
                 // Dropping a conversation in which nothing was answered would reward an application that fails.
                 self.scores.push(whole(

@@ -31,6 +31,16 @@ impl GateResult {
             Self::Skipped => "skipped",
         }
     }
+
+    /// What is looked at first: red, undecided, passing, skipped.
+    pub(crate) const fn rank(self) -> u8 {
+        match self {
+            Self::Red => 0,
+            Self::Undecided => 1,
+            Self::Pass => 2,
+            Self::Skipped => 3,
+        }
+    }
 }
 
 /// A gate's result and the numbers behind it.
@@ -50,6 +60,36 @@ pub struct GateValue {
     pub result: GateResult,
     /// Why, where the numbers do not say it.
     pub note: String,
+    /// The scorer it is over.
+    pub scorer: std::sync::Arc<str>,
+    /// Of a rate or a count over conversations or turns: how many count, and of how many.
+    pub passed: Option<(u64, u64)>,
+    /// The groups of a gate that has them, in the order of their names.
+    pub groups: Vec<GroupValue>,
+}
+
+/// One group of a gate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupValue {
+    /// The field's value.
+    pub name: String,
+    /// What became of the gate in it.
+    pub result: GateResult,
+    /// The mean of its values.
+    pub mean: Option<f64>,
+    /// How many of its values pass.
+    pub passed: u64,
+    /// How many values it has.
+    pub scored: u64,
+    /// How many are missing.
+    pub missing: u64,
+}
+
+impl GroupValue {
+    /// The share that passes; 0 of none.
+    pub fn rate(&self) -> f64 {
+        if self.scored == 0 { 0.0 } else { self.passed as f64 / self.scored as f64 }
+    }
 }
 
 /// The values of one scorer in the groups of a gate: of all conversations, or of those with one value of a field.
@@ -64,13 +104,12 @@ pub(crate) fn evaluate(gate: &Gate, groups: &[Group]) -> GateValue {
     if gate.aggregate.is_against_baseline() {
         return GateValue { result: GateResult::Skipped, note: "no baseline".to_owned(), ..nothing(gate) };
     }
-    let rank = |result: GateResult| match result {
-        GateResult::Red => 0,
-        GateResult::Undecided => 1,
-        GateResult::Pass | GateResult::Skipped => 2,
-    };
+    let mut lines = Vec::new();
     let evaluated = groups.iter().map(|group| {
         let mut value = of_group(gate, &group.column);
+        if let Some(name) = &group.name {
+            lines.push(line(name, value.result, &group.column));
+        }
         if let (Some(by), Some(name)) = (&gate.by, &group.name) {
             let colon = if value.note.is_empty() { "" } else { ": " };
             value.note = format!("{by}={name}{colon}{}", value.note);
@@ -78,7 +117,19 @@ pub(crate) fn evaluate(gate: &Gate, groups: &[Group]) -> GateValue {
         value
     });
     // The group that decides: the first red one, else the first undecided one, else the first.
-    evaluated.reduce(|a, b| if rank(b.result) < rank(a.result) { b } else { a }).unwrap_or_else(|| nothing(gate))
+    let deciding = evaluated.reduce(|a, b| if b.result.rank() < a.result.rank() { b } else { a });
+    GateValue { groups: lines, ..deciding.unwrap_or_else(|| nothing(gate)) }
+}
+
+fn line(name: &str, result: GateResult, column: &Column) -> GroupValue {
+    GroupValue {
+        name: name.to_owned(),
+        result,
+        mean: column.mean(),
+        passed: column.values.iter().filter(|value| value.pass).count() as u64,
+        scored: column.values.len() as u64,
+        missing: column.missing(),
+    }
 }
 
 fn nothing(gate: &Gate) -> GateValue {
@@ -91,6 +142,9 @@ fn nothing(gate: &Gate) -> GateValue {
         interval: None,
         result: GateResult::Undecided,
         note,
+        scorer: gate.scorer.clone(),
+        passed: None,
+        groups: Vec::new(),
     }
 }
 
@@ -155,13 +209,17 @@ fn of_group(gate: &Gate, column: &Column) -> GateValue {
         }
     };
     let Computed { value, low, high, interval } = computed;
-    GateValue { gate: gate.text(), value, low: Some(low), high: Some(high), interval, result, note }
+    let passed = column.passed(gate);
+    GateValue { value, low: Some(low), high: Some(high), interval, result, note, passed, ..nothing(gate) }
 }
 
 /// The result of a gate whose value alone says `by_value`, with what its interval has to say where the task asks for it.
 fn decided(gate: &Gate, computed: &Computed, column: &Column, by_value: GateResult) -> (GateResult, String) {
     let sure = computed.interval.map(|interval| between(gate, interval.low, interval.high));
-    let plain = (by_value, [cannot(column.missing()), proves(gate, column, by_value)].concat());
+    let noise = by_value == GateResult::Red && sure == Some(None);
+    let noise = if noise { "within noise: its interval reaches what is asked for" } else { "" };
+    let notes = [cannot(column.missing()), proves(gate, column, by_value), noise.to_owned()];
+    let plain = (by_value, notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
     match (gate.decide, by_value) {
         (Decide::Sure, GateResult::Red) => match sure {
             Some(Some(false)) => plain,

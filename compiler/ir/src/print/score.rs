@@ -29,6 +29,9 @@ impl Printer<'_> {
         if let Some(label) = &scorer.at {
             line.pair("at", label);
         }
+        if scorer.completion {
+            line.pair_word("completion", true);
+        }
         if !scorer.tags.is_empty() {
             line.pair_value("tags", &Value::list(scorer.tags.iter().map(|tag| Value::Str(tag.clone())).collect()));
         }

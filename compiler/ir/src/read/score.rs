@@ -24,6 +24,11 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
     };
     let evidence = evidence(&mut cursor)?;
     let at = cursor.text_of("at")?.map(Arc::from);
+    let completion = match cursor.word_of("completion")? {
+        None => false,
+        Some("true") => true,
+        Some(other) => return cursor.fail(format!("`completion` is `true` or absent, not `{other}`")),
+    };
     let tags = match cursor.value_of("tags")? {
         None => Vec::new(),
         Some(tags) => {
@@ -38,7 +43,7 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
         cursor.finish()?;
         None
     };
-    Ok(Scorer { name, scale, pass, over, evidence, at, tags, graph })
+    Ok(Scorer { name, scale, pass, over, evidence, at, completion, tags, graph })
 }
 
 pub(crate) fn evidence(cursor: &mut Cursor<'_>) -> Read<EvidenceRule> {

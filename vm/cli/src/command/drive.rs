@@ -6,9 +6,10 @@ use std::sync::Arc;
 use aigo_ir::key::Key;
 use aigo_log::Journal;
 use aigo_machine::Linked;
+use aigo_report::Texts;
 use aigo_vm::{Finished, Planned, Players, Progress, RunError, Settings, StopReason, error};
 
-use crate::args::{Driving, Durability, Format};
+use crate::args::{Color, Driving, Durability, Format};
 use crate::watch::Watch;
 use crate::{exit, out};
 
@@ -60,7 +61,7 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
     out::undrawn();
     match finished {
         Err(error) => fail(&error),
-        Ok(finished) => tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving.format),
+        Ok(finished) => tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving),
     }
 }
 
@@ -72,7 +73,7 @@ fn interrupted(again: bool) {
     out::note("stopping: calls in flight come home, and the run can be resumed; again to stop at once");
 }
 
-fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format: Format) -> u8 {
+fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving: &Driving) -> u8 {
     let summary = finished.report.finish();
     let code = match &finished.stopped {
         Some(StopReason::Interrupted) => exit::INTERRUPTED,
@@ -83,7 +84,7 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
         _ => exit::of_results(summary.exit),
     };
     let digest = finished.digest.to_string();
-    report(&summary, id, &digest, i32::from(code), format);
+    report(&summary, id, &digest, i32::from(code), driving.format);
     match &finished.stopped {
         None => {}
         Some(StopReason::Interrupted) => out::note("stopped by the user"),
@@ -117,13 +118,35 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
     {
         return fail(&error);
     }
-    code
+    let code = strict(&summary, code, driving);
+    if driving.reports.is_empty() {
+        return code;
+    }
+    match super::report::write(folder, &driving.reports, Texts::Hidden, Color::Auto) {
+        exit::PASSED => code,
+        failed if code == exit::PASSED => failed,
+        _ => code,
+    }
+}
+
+/// With `--strict` whatever is missing is 4. The log keeps the code of the results: a replay knows of no flags.
+fn strict(summary: &aigo_report::Summary, code: u8, driving: &Driving) -> u8 {
+    let missing: u64 = summary.counts.iter().map(|count| count.invalid + count.void + count.open).sum();
+    if !driving.strict || code != exit::PASSED || missing == 0 {
+        return code;
+    }
+    out::note(&format!("{missing} verdicts are missing, and `--strict` bears none"));
+    exit::UNDECIDED
 }
 
 /// The report, the same for a run and its replay.
 pub(crate) fn report(summary: &aigo_report::Summary, id: &str, digest: &str, exit: i32, format: Format) {
     match format {
         Format::Json => out::line(&aigo_report::json(summary, id, digest, exit)),
-        Format::Text => out::text(&aigo_report::text(summary, id, digest.get(..12).unwrap_or(digest))),
+        Format::Text => {
+            // Every part of it is made safe where it is written; colours would not survive a second time.
+            let look = super::report::look(Color::Auto);
+            out::raw(aigo_report::text(summary, id, digest.get(..12).unwrap_or(digest), &look).as_bytes());
+        }
     }
 }
