@@ -1,8 +1,10 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
+mod calibrate;
 mod check;
 mod check_formats;
 mod check_hostile;
+mod compare;
 mod data;
 mod exits;
 mod explain;

@@ -19,6 +19,7 @@ mod purse;
 mod rates;
 mod recorded;
 mod replay;
+mod sheet;
 mod stop;
 pub mod support;
 
@@ -30,6 +31,7 @@ pub use progress::Progress;
 pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
 pub use purse::spent_by;
 pub use recorded::{Recorded, recorded_trial};
-pub use replay::{Divergence, Replayed, replay};
+pub use replay::{Divergence, Replayed, baseline, replay};
+pub use sheet::{retold, sheet};
 pub use stop::{Stop, StopReason};
 pub use support::missing;

@@ -7,7 +7,7 @@ use aigo_ir::key::Key;
 use aigo_ir::read;
 use aigo_log::Log;
 use aigo_machine::{Linked, Outcome, Position, Trial};
-use aigo_report::Report;
+use aigo_report::{Report, Sheet};
 
 use crate::error::{BAD_PROGRAM, RunError};
 use crate::outcome;
@@ -68,11 +68,18 @@ pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     Ok(Arc::new(linked))
 }
 
+/// The baseline of a log, where its run has one.
+pub fn baseline(log: &Log) -> Result<Option<Arc<Sheet>>, RunError> {
+    let Some(text) = &log.header().baseline else { return Ok(None) };
+    let read = aigo_report::baseline::read("the baseline in the log", text);
+    read.map(|sheet| Some(Arc::new(sheet))).map_err(RunError::Told)
+}
+
 /// Replays a log.
 pub fn replay(log: &Log) -> Result<Replayed, RunError> {
     let linked = linked(log)?;
     let mut replayed = Replayed {
-        report: Report::new(Arc::new(linked.program.clone())),
+        report: Report::new(Arc::new(linked.program.clone())).against(baseline(log)?),
         digest: Key([0; 32]),
         open: 0,
         divergences: Vec::new(),

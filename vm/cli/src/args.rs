@@ -1,8 +1,12 @@
 //! What was typed. Each flag is defined once.
 
+mod measure;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub(crate) use measure::{BaselineArgs, BaselineCommand, CalibrateArgs, CompareArgs, NoiseArgs};
 
 /// Evaluate conversations with language models: tasks in YAML, checked before a call is paid, replayable after.
 #[derive(Debug, Parser)]
@@ -30,6 +34,14 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Run a log's program over its recorded answers, offline, and compare
     Replay(ReplayArgs),
+    /// Compare two runs of the same scenarios, or a run with a baseline
+    Compare(CompareArgs),
+    /// Keep the scores of a run as a small file, for gates and comparisons
+    Baseline(BaselineArgs),
+    /// Hold a judge's verdicts against the labels of people
+    Calibrate(CalibrateArgs),
+    /// Say how sure the scores of a run are, and where their noise comes from
+    Noise(NoiseArgs),
     /// Write a task to start from
     Init(InitArgs),
     /// Print the JSON schema from which editors complete and check tasks
@@ -239,6 +251,9 @@ pub(crate) struct RunArgs {
     /// Print what the run would do and cost at most, and ask nobody
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// What `delta`, `regressed` and `not_inferior` are held against: a file of `aigo baseline save`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }

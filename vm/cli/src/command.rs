@@ -1,6 +1,9 @@
 //! The commands, one file each. A command gives its exit code.
 
+pub(crate) mod baseline;
+pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod drive;
@@ -10,6 +13,7 @@ pub(crate) mod fmt;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod lock;
+pub(crate) mod noise;
 pub(crate) mod plan;
 pub(crate) mod replay;
 pub(crate) mod resume;

@@ -10,6 +10,7 @@ mod find;
 mod finding;
 mod glob;
 mod markdown;
+mod measured;
 mod mend;
 mod out;
 mod parallel;
@@ -72,6 +73,10 @@ fn dispatch(args: Args) -> u8 {
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
+        Command::Compare(args) => command::compare::compare(&args),
+        Command::Baseline(args) => command::baseline::baseline(&args),
+        Command::Calibrate(args) => command::calibrate::calibrate(&args),
+        Command::Noise(args) => command::noise::noise(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
         Command::Completions(args) => command::completions::completions(&args),

@@ -125,6 +125,7 @@ fn header() -> Run {
         seed: 0,
         task: None,
         root: None,
+        baseline: None,
         trials: None,
     }
 }

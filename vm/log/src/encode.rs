@@ -62,6 +62,7 @@ fn write_run(out: &mut Object, run: &Run) {
     }
     out.maybe_str("task", run.task.as_deref());
     out.maybe_str("root", run.root.as_deref());
+    out.maybe_str("baseline", run.baseline.as_deref());
 }
 
 fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {

@@ -61,6 +61,9 @@ pub struct Run {
     /// The task's folder.
     #[serde(default)]
     pub root: Option<String>,
+    /// The baseline that gates hold the run against: its file's text.
+    #[serde(default)]
+    pub baseline: Option<String>,
 }
 
 /// A trial begins: one sample in one epoch. It holds everything that replay needs of the dataset.

@@ -1,11 +1,20 @@
 //! The report: a fold over what trials came to. Live run and replay feed the same fold, so equal trials give equal bytes,
 //! whatever the order in which they ended. No time is in it.
 
+mod against;
+mod agreement;
+pub mod baseline;
+pub mod calibrate;
+pub mod compare;
 mod column;
 mod gates;
 mod groups;
 mod interval;
 mod json;
+mod noise;
+mod paired;
+mod random;
+mod sheet;
 mod stats;
 mod text;
 mod trials;
@@ -13,17 +22,24 @@ mod trials;
 pub use gates::{GateResult, GateValue};
 pub use interval::{FEW_CLUSTERS, Interval, LEAST_CLUSTERS};
 pub use json::json;
+pub use noise::{Noise, Passes, noise, noise_json, noise_text};
+pub use paired::Paired;
+pub use sheet::{Mark, Measure, Pinned, Sheet, SheetTrial};
 pub use text::text;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use aigo_ir::diagnostic::Row;
 use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
 use aigo_ir::value::Map;
 use aigo_ir::verdict::Verdict;
+
+/// All rows of this crate.
+pub static ROWS: [&Row; 3] = [&baseline::BAD_BASELINE, &compare::NOT_COMPARABLE, &calibrate::BAD_LABELS];
 
 /// A verdict and what it is of.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +95,8 @@ const SHOWN: usize = 3;
 pub struct Report {
     program: Arc<Program>,
     trials: trials::Trials,
+    /// What gates hold it against.
+    baseline: Option<Arc<Sheet>>,
     endings: BTreeMap<Ending, u64>,
     calls: BTreeMap<Arc<str>, u64>,
     failures: Vec<Failure>,
@@ -142,6 +160,7 @@ impl Report {
     pub fn new(program: Arc<Program>) -> Self {
         Self {
             trials: trials::Trials::new(&program),
+            baseline: None,
             program,
             endings: BTreeMap::new(),
             calls: BTreeMap::new(),
@@ -151,6 +170,12 @@ impl Report {
             fault: None,
             missing: None,
         }
+    }
+
+    /// The same, whose gates are held against a baseline.
+    #[must_use]
+    pub fn against(self, baseline: Option<Arc<Sheet>>) -> Self {
+        Self { baseline, ..self }
     }
 
     /// Takes in the answers of a trial that did not end: they were made and paid, whatever came of it.
@@ -222,11 +247,13 @@ impl Report {
             counts.push(count);
             means.push(column.mean());
         }
+        let keys = self.trials.samples(&order);
+        let baseline = self.baseline.as_deref().map(|sheet| (sheet, keys.as_slice()));
         let gates: Vec<GateValue> = self
             .program
             .gates
             .iter()
-            .map(|gate| gates::evaluate(gate, &self.trials.groups(&self.program, gate, &order, self.open)))
+            .map(|gate| gates::evaluate(gate, &self.trials.groups(&self.program, gate, &order, self.open), baseline))
             .collect();
         let missing = counts.iter().any(|count| count.invalid + count.void > 0);
         Summary {

@@ -66,7 +66,7 @@ fn shown_value(value: &aigo_ir::value::Value) -> String {
 }
 
 /// The turns around the evidence, the quoted words between `>>` and `<<`.
-fn excerpt_of(trial: &TrialReport, verdict: &Verdict, out: &mut String) {
+pub(crate) fn excerpt_of(trial: &TrialReport, verdict: &Verdict, out: &mut String) {
     let turns: Vec<u32> = verdict.evidence.iter().filter_map(Evidence::turn_number).collect();
     let Some((last, breach)) = turns.iter().max().zip(turns.iter().min()) else { return };
     let messages = trial.conversation.labelled(0, u32::MAX);
@@ -122,7 +122,7 @@ fn table(summary: &Summary, out: &mut String) {
 }
 
 /// A number with so many significant digits, for columns.
-fn short(x: f64, digits: usize) -> String {
+pub(crate) fn short(x: f64, digits: usize) -> String {
     let rounded: f64 = format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x);
     number(rounded)
 }

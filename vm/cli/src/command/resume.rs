@@ -61,6 +61,10 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         begun.answers,
         begun.unanswered,
     ));
+    let baseline = match aigo_vm::baseline(&log) {
+        Ok(baseline) => baseline,
+        Err(error) => return drive::fail(&error),
+    };
     let world = Folder::new(&task.root);
     let logged = log.numbers().map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
         let trial = trial?;
@@ -81,6 +85,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         folder: &folder,
         dataset: task.dataset.hash,
         conversations: task.dataset.count as u64 * u64::from(task.program.epochs),
+        baseline,
         next_trial: begun.next_trial,
         calls_made: begun.asks as u64,
         spent: begun.spent,

@@ -1,18 +1,21 @@
 //! `aigo run`: a new run in a new folder.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use aigo_log::{FORMAT, Journal, Run};
 use aigo_machine::{Linked, Sample};
+use aigo_report::compare::NOT_COMPARABLE;
+use aigo_report::{Measure, Sheet};
 use aigo_vm::{Planned, Players, RunError, error};
 
 use super::drive::{self, Drive};
-use super::plan;
+use super::{compare, plan};
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
-use crate::{exit, out, runs, show, task};
+use crate::{exit, measured, out, runs, show, task};
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
     let task = match task::load(&args.task) {
@@ -26,9 +29,14 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
         Ok(ready) => ready,
         Err(code) => return code,
     };
+    let baseline = match args.baseline.as_deref().map(|path| held_against(&task, path)).transpose() {
+        Ok(baseline) => baseline,
+        Err(code) => return code,
+    };
+    let (baseline, text) = baseline.map_or((None, None), |(sheet, text)| (Some(Arc::new(sheet)), Some(text)));
     let id = runs::new_id();
     let folder = args.driving.runs.join(&id);
-    let header = header(&task, &linked, &id);
+    let header = Run { baseline: text, ..header(&task, &linked, &id) };
     let journal = match Journal::create(&folder, &header, drive::durability(&args.driving)) {
         Ok(journal) => Arc::new(journal),
         Err(error) => return drive::fail(&RunError::Log(error)),
@@ -48,6 +56,7 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
             folder: &folder,
             dataset,
             conversations: samples as u64 * u64::from(task.program.epochs),
+            baseline,
             next_trial: 1,
             calls_made: 0,
             spent: 0,
@@ -76,6 +85,27 @@ pub(crate) fn ready(task: &Task, concurrency: usize) -> Result<(Arc<Linked>, Pla
     Ok((Arc::new(linked), players))
 }
 
+/// A baseline, and the text of its file. One that was measured differently is refused before anything is paid.
+fn held_against(task: &Task, path: &Path) -> Result<(Sheet, String), u8> {
+    let (before, text) = measured::baseline_of(path)?;
+    let now = Sheet {
+        measures: task.program.scorers.iter().map(Measure::of).collect(),
+        pins: measured::pins(&task.program),
+        ..Sheet::default()
+    };
+    let unlike = measured::differences(&before, &now, &[]);
+    if unlike.is_empty() {
+        return Ok((before, text));
+    }
+    let message = format!(
+        "the baseline {} was measured differently than this task measures: {}",
+        path.display(),
+        compare::what(&unlike)
+    );
+    let help = "save a new baseline from a run of this task; the scores of before say nothing beside those of now";
+    Err(drive::fail(&RunError::Told(Box::new(NOT_COMPARABLE.nowhere(message).help(help)))))
+}
+
 /// A trial per sample and epoch.
 pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<Item = Result<Planned, RunError>> + 't {
     let epochs = task.program.epochs;
@@ -84,7 +114,10 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
             Err(message) => {
                 vec![Err(RunError::Told(Box::new(error::BAD_ROW.nowhere(message))))]
             }
-            Ok(row) => (1..=epochs)
+            // A recording that says which epoch it is is that one alone.
+            Ok(row) => row
+                .epoch
+                .map_or(1..=epochs, |epoch| epoch..=epoch)
                 .map(|epoch| {
                     let sample = Sample {
                         key: row.key.clone(),
@@ -122,5 +155,6 @@ fn header(task: &Task, linked: &Linked, id: &str) -> Run {
         // As it was given: a log that is handed on tells nothing of the machine it was made on.
         task: Some(task.path.display().to_string()),
         root: None,
+        baseline: None,
     }
 }

@@ -62,6 +62,7 @@ fn run() -> impl Strategy<Value = Record> {
                 seed,
                 trials,
                 task,
+                baseline: root.clone(),
                 root,
             })
         },

@@ -19,6 +19,7 @@ pub(crate) fn header() -> Run {
         trials: None,
         task: None,
         root: None,
+        baseline: None,
     }
 }
 
