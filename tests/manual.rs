@@ -13,6 +13,7 @@ mod page;
 mod plan;
 mod readme;
 mod schema;
+mod statistics;
 mod surroundings;
 
 use std::collections::BTreeSet;

@@ -172,11 +172,13 @@ fn tau_bench_passes_as_its_authors_say() {
 fn recordings_of_one_scenario_are_its_epochs() {
     let folder = harness::folder("calibrate-epochs");
     let rewards: BTreeMap<&str, [u8; 4]> =
-        [("a", [1, 1, 1, 1]), ("b", [1, 0, 1, 0]), ("c", [0, 0, 0, 0]), ("d", [1, 1, 1, 0]), ("e", [0, 1, 0, 0])].into();
+        [("a", [1, 1, 1, 1]), ("b", [1, 0, 1, 0]), ("c", [0, 0, 0, 0]), ("d", [1, 1, 1, 0]), ("e", [0, 1, 0, 0])]
+            .into();
     let mut records = String::new();
     for (scenario, rewards) in rewards {
         for (epoch, reward) in rewards.iter().enumerate() {
-            let messages = json!([{"role": "user", "content": "Two seats."}, {"role": "assistant", "content": "Booked."}]);
+            let messages =
+                json!([{"role": "user", "content": "Two seats."}, {"role": "assistant", "content": "Booked."}]);
             let record =
                 json!({"scenario": scenario, "epoch": epoch + 1, "labels": {"reward": reward}, "messages": messages});
             let _ = writeln!(records, "{record}");
@@ -208,7 +210,8 @@ fn verdicts_of_a_run_are_held_against_its_labels() {
     }
     let _ = writeln!(labels, "{}", json!({"sample": "s99", "value": true}));
     std::fs::write(folder.join("labels.jsonl"), &labels).unwrap();
-    let run = |more: &[&str]| harness::run(&folder, &[&["calibrate", "last", "--labels", "labels.jsonl"], more].concat());
+    let run =
+        |more: &[&str]| harness::run(&folder, &[&["calibrate", "last", "--labels", "labels.jsonl"], more].concat());
     let ran = run(&["--format", "json"]);
     let all = &ran.json()["all"];
     // Of ten labels it agrees with all but that of s7; one label is of no sample.
@@ -223,4 +226,45 @@ fn verdicts_of_a_run_are_held_against_its_labels() {
     std::fs::write(folder.join("labels.jsonl"), "{\"sample\": \"s1\"}\n").unwrap();
     let refused = run(&[]);
     assert!(refused.code == 2 && refused.err.contains("[R0232] labels.jsonl, line 1"), "{refused:?}");
+}
+
+#[test]
+fn noise_is_split_where_the_data_has_it() {
+    let folder = harness::folder("noise-split");
+    let samples: String = (0..6).map(|n| format!("    - {{id: s{n}, n: {n}}}\n")).collect();
+    let verdict = |score: u32| format!("'{{\"evidence\": [], \"reason\": \"ok\", \"score\": {score}}}'");
+    let task = format!(
+        "aigo: 1\nname: noisy\nepochs: 3\nmodels:\n  assistant: {{scripted: [{{say: 'Seats: {{{{ n }}}}.'}}]}}\n  judge: {{scripted: [{{any_of: \
+         [{}, {}]}}]}}\ndataset:\n  samples:\n{samples}solvers: [{{user: How many?}}, generate]\nscorers:\n  - name: tone\n    judge: {{rubric: It \
+         is kind., evidence: none}}\n    runs: 4\n",
+        verdict(2),
+        verdict(5)
+    );
+    std::fs::write(folder.join("task.yaml"), task).unwrap();
+    assert_eq!(harness::run(&folder, &["run", "task.yaml"]).code, 0);
+    let run = harness::only_run(&folder);
+    // The draws of a conversation are the answers in the log; their variances have three degrees of freedom each.
+    let variance = |trial: &aigo_log::Trial| {
+        let score =
+            |call: &aigo_log::Call| if call.got.as_ref().unwrap().text.contains("\"score\": 2") { 2.0 } else { 5.0 };
+        let judged = trial.calls.iter().filter(|call| call.ask.role == "judge");
+        let draws: Vec<f64> = judged.map(score).collect();
+        assert_eq!(draws.len(), 4);
+        let mean = draws.iter().sum::<f64>() / 4.0;
+        draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 3.0
+    };
+    let trials = harness::trials(&run);
+    let wanted = trials.iter().map(variance).sum::<f64>() / trials.len() as f64;
+    let noise = harness::run(&folder, &["noise", "last", "--format", "json"]);
+    let tone = noise.json()["scorers"]["tone"].clone();
+    assert!((tone["judge_variance"].as_f64().unwrap() - wanted).abs() < 1e-12, "{tone} {wanted}");
+    assert_eq!((&tone["judge_draws"], &tone["scenarios"], &tone["values"]), (&json!(4.0), &json!(6), &json!(18)));
+    let text = harness::run(&folder, &["noise", "last"]);
+    for wanted in
+        ["population (other scenarios like these)", "suite (these scenarios again)", "variance: scenarios", "about "]
+    {
+        assert!(text.out.contains(wanted), "{wanted}: {}", text.out);
+    }
+    let saved = harness::run(&folder, &["baseline", "save", "last", "-o", "noisy.jsonl"]);
+    assert!(saved.code == 0 && !saved.err.contains("one epoch"), "{saved:?}");
 }

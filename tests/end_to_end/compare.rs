@@ -98,12 +98,16 @@ fn an_edited_scenario_is_paired_and_marked() {
     let folder = harness::folder("compare-edited");
     let text = task(16, "It names no price.", GATES);
     let (before, _) = run(&folder, "a", &text, &[]);
-    let edited = text.replace("id: s03, n: 3", "id: s03, n: 33").replace("    - {id: s15, n: 15}\n", "    - {id: new, n: 15}\n");
+    let edited =
+        text.replace("id: s03, n: 3", "id: s03, n: 33").replace("    - {id: s15, n: 15}\n", "    - {id: new, n: 15}\n");
     let (after, _) = run(&folder, "b", &edited, &[]);
     let compared = harness::run(&folder, &["compare", &before, &after, "--format", "json"]);
     let json = compared.json();
     assert_eq!((json["edited"].to_string(), json["only_before"].to_string()), ("[\"s03\"]".into(), "[\"s15\"]".into()));
-    assert_eq!((json["only_after"].to_string(), &json["scorers"]["policy"]["scenarios"]), ("[\"new\"]".into(), &15.into()));
+    assert_eq!(
+        (json["only_after"].to_string(), &json["scorers"]["policy"]["scenarios"]),
+        ("[\"new\"]".into(), &15.into())
+    );
 }
 
 #[test]
@@ -118,7 +122,10 @@ fn gates_are_held_against_a_baseline_and_replay_knows_it() {
     };
     assert_eq!((without.code, results(&without)), (0, vec!["skipped".to_owned(); 3]), "{without:?}");
     let saved = harness::run(&folder, &["baseline", "save", &before, "-o", "main.jsonl"]);
-    assert!(saved.code == 0 && saved.out.contains("2 scorers, 16 scenarios") && saved.err.contains("one epoch"), "{saved:?}");
+    assert!(
+        saved.code == 0 && saved.out.contains("2 scorers, 16 scenarios") && saved.err.contains("one epoch"),
+        "{saved:?}"
+    );
     let bytes = std::fs::read(folder.join("main.jsonl")).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("pricing page"), "a baseline has no text of a conversation");
     let again = harness::run(&folder, &["baseline", "save", &before, "-o", "main.jsonl"]);

@@ -32,6 +32,6 @@ pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
 pub use purse::spent_by;
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Divergence, Replayed, baseline, replay};
-pub use sheet::{retold, sheet};
+pub use sheet::{draws, retold, sheet};
 pub use stop::{Stop, StopReason};
 pub use support::missing;

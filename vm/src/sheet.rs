@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use aigo_ir::graph::Graph;
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::message::USER;
+use aigo_ir::message::{Conversation, USER};
 use aigo_ir::node::{Node, Said};
-use aigo_ir::program::Program;
+use aigo_ir::program::{Program, Scorer};
+use aigo_ir::schema::{Contract, read_verdict};
 use aigo_ir::value::Value;
-use aigo_ir::verdict::{Outcome, Verdict};
+use aigo_ir::verdict::{EvidenceRule, Outcome, Verdict};
 use aigo_log::{Log, Score, Trial};
 use aigo_report::{Mark, Measure, Sheet, SheetTrial, TrialReport};
 
@@ -92,12 +93,56 @@ fn script(graph: &Graph) -> Key {
     writer.finish()
 }
 
+/// The numbers that a judge gave one conversation, of each trial and each scorer that asks it several times (`runs`), by the
+/// scorer's place. A draw that broke the contract is left out; of a panel nothing is told, since its judges differ.
+pub fn draws(log: &Log) -> Result<BTreeMap<usize, Vec<Vec<f64>>>, RunError> {
+    let linked = replay::linked(log)?;
+    let drawn = |scorer: &&Scorer| {
+        let nodes = scorer.graph.iter().flat_map(Graph::nodes);
+        nodes.into_iter().any(|(_, placed)| matches!(placed.node, Node::Map { .. }) && &*placed.path == RUNS)
+            && Measure::of(scorer).judges.len() == 1
+    };
+    let scorers: Vec<(usize, &Scorer)> =
+        linked.program.scorers.iter().enumerate().filter(|(_, scorer)| drawn(scorer)).collect();
+    let mut found: BTreeMap<usize, Vec<Vec<f64>>> = BTreeMap::new();
+    if scorers.is_empty() {
+        return Ok(found);
+    }
+    for trial in log.trials() {
+        let trial = trial?;
+        for (place, scorer) in &scorers {
+            let numbers = draws_of(scorer, &trial);
+            if numbers.len() > 1 {
+                found.entry(*place).or_default().push(numbers);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The path of the map over a judge's draws.
+const RUNS: &str = "runs";
+
+fn draws_of(scorer: &Scorer, trial: &Trial) -> Vec<f64> {
+    let conversation = Conversation::default();
+    // What a verdict quotes was looked up when it was given; here its number is wanted.
+    let contract =
+        Contract { scale: &scorer.scale, pass: scorer.pass, rule: EvidenceRule::None, conversation: &conversation };
+    let mut numbers: BTreeMap<u32, f64> = BTreeMap::new();
+    let own = |call: &&aigo_log::Call| call.ask.graph == *scorer.name && call.ask.node.split('/').next() == Some(RUNS);
+    for call in trial.calls.iter().filter(own) {
+        let (Some(draw), Some(got)) = (call.ask.index.first(), &call.got) else { continue };
+        let verdict = read_verdict(&got.text, &contract);
+        // A repaired answer stands behind the one that it repairs.
+        numbers
+            .extend(verdict.value.as_ref().and_then(|value| scorer.scale.number(value)).map(|number| (*draw, number)));
+    }
+    numbers.into_values().collect()
+}
+
 /// What some trials of a log came to, with their conversations and verdicts: of these alone the answers are replayed. A trial
 /// that cannot be replayed is left out; `aigo replay` says why.
-pub fn retold(
-    log: &Log,
-    wanted: impl Fn(&str, u32) -> bool,
-) -> Result<BTreeMap<(String, u32), TrialReport>, RunError> {
+pub fn retold(log: &Log, wanted: impl Fn(&str, u32) -> bool) -> Result<BTreeMap<(String, u32), TrialReport>, RunError> {
     let linked = replay::linked(log)?;
     let mut told = BTreeMap::new();
     for trial in log.trials() {

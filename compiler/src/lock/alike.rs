@@ -32,10 +32,7 @@ pub fn unlike(before: &Lock, after: &Lock, judges: &[String], is_compared: impl 
         _ => false,
     };
     let of_scorer = |pin: &Pin| {
-        matches!(
-            pin.kind,
-            Kind::Rubric | Kind::Scale | Kind::Anchors | Kind::Examples | Kind::Prompt | Kind::Scoring
-        )
+        matches!(pin.kind, Kind::Rubric | Kind::Scale | Kind::Anchors | Kind::Examples | Kind::Prompt | Kind::Scoring)
     };
     let has = |lock: &Lock, pin: &Pin| lock.pins.iter().any(|known| (known.kind, &known.name) == (pin.kind, &pin.name));
     let kept = |lock: &Lock, other: &Lock, of_judges: bool| {

@@ -104,9 +104,10 @@ impl<'s> Pairs<'s> {
             End::Worst => (Some(false), Some(true)),
             End::Best => (Some(true), Some(false)),
         };
-        let both = self.both.iter().filter_map(|(side, cluster, old)| {
-            Some((self.mean(side, now)?, self.mean(&old.side, then)?, *cluster))
-        });
+        let both = self
+            .both
+            .iter()
+            .filter_map(|(side, cluster, old)| Some((self.mean(side, now)?, self.mean(&old.side, then)?, *cluster)));
         both.collect()
     }
 
@@ -153,11 +154,10 @@ impl<'s> Pairs<'s> {
         };
         let has_interval = matches!(reducer, Reducer::Mean | Reducer::Rate);
         let [worst, best] = [End::Worst, End::Best].map(|end| self.paired(end).filter(|_| has_interval));
-        let interval = worst.and_then(|one| one.interval).zip(best.and_then(|one| one.interval)).map(|(a, b)| Interval {
-            low: a.low.min(b.low),
-            high: a.high.max(b.high),
-            clusters: a.clusters,
-        });
+        let interval = worst
+            .and_then(|one| one.interval)
+            .zip(best.and_then(|one| one.interval))
+            .map(|(a, b)| Interval { low: a.low.min(b.low), high: a.high.max(b.high), clusters: a.clusters });
         let share = missing as f64 / all.max(1) as f64;
         let (result, note) = if paired < gate.min_n {
             (GateResult::Undecided, format!("{paired} scenarios paired, the gate needs {}", gate.min_n))

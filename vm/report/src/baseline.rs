@@ -257,6 +257,22 @@ mod tests {
         assert!(text.bytes().all(|byte| byte == b'\n' || byte >= 0x20), "{text}");
     }
 
+    /// Whatever is changed or cut off, the file is read or refused.
+    #[test]
+    fn nothing_in_a_file_is_trusted() {
+        let text = write(&sheet());
+        for at in 0..text.len() {
+            for byte in [b'0', b'"', b'}', b'\n', b'-'] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = byte;
+                if let Ok(sheet) = read("x", &String::from_utf8_lossy(&bytes)) {
+                    assert!(sheet.trials.iter().all(|trial| trial.marks.len() == sheet.measures.len()));
+                }
+            }
+            let _ = read("x", &text.chars().take(at).collect::<String>());
+        }
+    }
+
     #[test]
     fn what_cannot_be_read_is_told_with_its_line() {
         let text = write(&sheet());

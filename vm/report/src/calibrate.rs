@@ -149,7 +149,9 @@ impl Scale {
                 answers.insert(at, vote.answer.clone());
             }
             if answers.len() > MOST_ANSWERS {
-                return Err(format!("there are more than {MOST_ANSWERS} different values: label on a scale with fewer"));
+                return Err(format!(
+                    "there are more than {MOST_ANSWERS} different values: label on a scale with fewer"
+                ));
             }
         }
         let kind_of = |answer: &Answer| match answer {
@@ -160,7 +162,9 @@ impl Scale {
         };
         let Some(kind) = answers.first().map(kind_of) else { return Err("there is no label".to_owned()) };
         if answers.iter().any(|answer| kind_of(answer) != kind) {
-            return Err("the values are of several kinds: true and false, numbers, words and preferences do not mix".into());
+            return Err(
+                "the values are of several kinds: true and false, numbers, words and preferences do not mix".into()
+            );
         }
         // What can be said counts, whether it was or not.
         match kind {

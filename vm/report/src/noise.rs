@@ -31,6 +31,9 @@ pub struct Noise {
     pub suite: Option<f64>,
     /// How much scenarios differ, and how much epochs of one scenario do: variances.
     pub variances: Option<(f64, f64)>,
+    /// How much a judge's draws on one conversation differ: their variance, and how many there are of each; none where it is
+    /// asked once.
+    pub judge: Option<(f64, f64)>,
     /// Of each k from 1 to the epochs: the chance that one of k passes, and that all do, each with its standard error.
     pub passes: Vec<Passes>,
     /// How many values are missing.
@@ -52,14 +55,19 @@ pub struct Passes {
     pub all_error: Option<f64>,
 }
 
-/// The noise of every scorer, or of the named ones.
-pub fn noise(sheet: &Sheet, only: &[String]) -> Vec<Noise> {
+/// The noise of every scorer, or of the named ones. `draws` are the numbers that a judge gave one conversation when it was asked
+/// several times, by the scorer's place.
+pub fn noise(sheet: &Sheet, only: &[String], draws: &BTreeMap<usize, Vec<Vec<f64>>>) -> Vec<Noise> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|known| known == name);
     let places = sheet.measures.iter().enumerate().filter(|(_, measure)| wanted(&measure.name));
     places
         .map(|(place, measure)| {
             let scenarios = sheet.scenarios(place);
-            Noise { scorer: Arc::clone(&measure.name), ..of(&scenarios, (measure.low, measure.high), sheet.epochs) }
+            Noise {
+                scorer: Arc::clone(&measure.name),
+                judge: draws.get(&place).and_then(|draws| judge(draws)),
+                ..of(&scenarios, (measure.low, measure.high), sheet.epochs)
+            }
         })
         .collect()
 }
@@ -88,6 +96,7 @@ fn of(scenarios: &BTreeMap<Arc<str>, Scenario>, ends: (f64, f64), epochs: u32) -
         interval: interval::of_mean(&values, ends),
         suite: suite_error(&sides),
         variances: variances(&sides),
+        judge: None,
         passes: (1..=epochs).filter_map(|k| passes(&known, k)).collect(),
         missing: scenarios.values().map(|scenario| u64::from(scenario.side.missing)).sum(),
     }
@@ -124,6 +133,13 @@ fn pooled(scenarios: &[&[f64]]) -> Option<(f64, f64)> {
     let freedom: usize = scenarios.iter().map(|numbers| numbers.len().saturating_sub(1)).sum();
     let parts: Vec<f64> = scenarios.iter().map(|numbers| squares(numbers)).collect();
     (freedom > 0).then(|| (freedom as f64, sum(&parts) / freedom as f64))
+}
+
+/// The pooled variance of a judge's draws on one conversation, and how many there are of each on average.
+fn judge(draws: &[Vec<f64>]) -> Option<(f64, f64)> {
+    let sides: Vec<&[f64]> = draws.iter().map(Vec::as_slice).collect();
+    let (freedom, variance) = pooled(&sides)?;
+    Some((variance, freedom / sides.len() as f64 + 1.0))
 }
 
 /// The variances of scenarios and of epochs within them, by a nested analysis of variance with unequal numbers of epochs (Searle,
@@ -220,6 +236,8 @@ pub fn noise_json(sheet: &Sheet, noise: &[Noise]) -> String {
             ("suite_error", number(one.suite)),
             ("scenario_variance", number(one.variances.map(|(scenarios, _)| scenarios))),
             ("epoch_variance", number(one.variances.map(|(_, epochs)| epochs))),
+            ("judge_variance", number(one.judge.map(|(variance, _)| variance))),
+            ("judge_draws", number(one.judge.map(|(_, draws)| draws))),
             ("correlation", number(one.correlation())),
             ("passes", Value::list(one.passes.iter().map(passes).collect())),
         ])
@@ -259,6 +277,7 @@ pub fn noise_text(noise: &[Noise]) -> String {
         );
         let _ = writeln!(out, "  suite (these scenarios again)             {suite}");
         split(one, &mut out);
+        of_judge(one, &mut out);
         for passes in one.passes.iter().filter(|_| one.passes.len() > 1) {
             let error = |error: Option<f64>| error.map_or_else(String::new, |error| format!(" ± {}", short(error, 2)));
             let _ = writeln!(
@@ -274,6 +293,23 @@ pub fn noise_text(noise: &[Noise]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// How much of the noise is the judge's.
+fn of_judge(one: &Noise, out: &mut String) {
+    let Some((variance, draws)) = one.judge else { return };
+    let _ = writeln!(
+        out,
+        "  the judge's draws on one conversation differ with variance {}, of {} draws joined {}",
+        short(variance, 3),
+        short(draws, 3),
+        short(variance / draws, 3)
+    );
+    if let Some((_, epochs)) = one.variances.filter(|(_, epochs)| *epochs > 0.0) {
+        let share = (variance / draws / epochs).min(1.0);
+        let advice = if share > 0.5 { "more draws would help" } else { "more draws would help little" };
+        let _ = writeln!(out, "  that is {}% of the epochs' variance: {advice}", short(share * 100.0, 2));
+    }
 }
 
 /// Where the noise lives, and what more of either would bring.
@@ -313,6 +349,12 @@ mod tests {
         // √(1/3 + (1/3)/3 + (1/3)/3)/3, by hand.
         let suite = suite_error(&[&a, &b, &c]).unwrap();
         assert!((suite - libm::sqrt(1.0 / 3.0 + 2.0 / 9.0) / 3.0).abs() < 1e-12, "{suite}");
+    }
+
+    #[test]
+    fn draws_of_a_judge_are_pooled_within_conversations() {
+        assert_eq!(judge(&[vec![1.0, 3.0], vec![5.0, 5.0]]), Some((1.0, 2.0)));
+        assert_eq!((judge(&[]), judge(&[vec![4.0]])), (None, None));
     }
 
     #[test]

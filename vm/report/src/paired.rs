@@ -151,7 +151,8 @@ mod tests {
     fn tests_of_pairs_are_those_of_scipy() {
         for (differences, difference, error, p_t, p_flip) in PAIRED {
             let seen = Paired::of(&each(differences), (-4.0, 4.0)).unwrap();
-            let near = |seen: f64, wanted: f64| assert!((seen - wanted).abs() < 1e-11, "{seen} {wanted} {differences:?}");
+            let near =
+                |seen: f64, wanted: f64| assert!((seen - wanted).abs() < 1e-11, "{seen} {wanted} {differences:?}");
             near(seen.difference, difference);
             near(seen.error.unwrap(), error);
             near(seen.p_t.unwrap(), p_t);
@@ -190,7 +191,9 @@ mod tests {
         let (drawn, is_exact) = flips(&differences);
         assert!(!is_exact);
         let all = (0..1_u32 << 17)
-            .filter(|signs| signed(&differences, &mut |at| signs >> at & 1 == 1).abs() >= sum(&differences).abs() - 1e-9)
+            .filter(|signs| {
+                signed(&differences, &mut |at| signs >> at & 1 == 1).abs() >= sum(&differences).abs() - 1e-9
+            })
             .count();
         let exact = all as f64 / f64::from(1_u32 << 17);
         assert!((drawn - exact).abs() < 0.005, "{drawn} {exact}");
@@ -213,8 +216,7 @@ mod tests {
 
     #[test]
     fn clusters_flip_whole() {
-        let differences: Vec<Observed> =
-            (0..12).map(|at| Observed { number: -1.0, cluster: at / 2 }).collect();
+        let differences: Vec<Observed> = (0..12).map(|at| Observed { number: -1.0, cluster: at / 2 }).collect();
         let seen = Paired::of(&differences, (-1.0, 1.0)).unwrap();
         assert_eq!((seen.scenarios, seen.clusters, seen.p_flip), (12, 6, 0.031_25));
     }

@@ -93,7 +93,8 @@ impl Mark {
     /// Of a verdict; a value that is no number of its scale is missing.
     pub fn of(scorer: &Scorer, verdict: &Verdict) -> Self {
         let number = verdict.value.as_ref().and_then(|value| scorer.scale.number_of_reduced(value));
-        let outcome = if verdict.outcome == Outcome::Scored && number.is_none() { Outcome::Void } else { verdict.outcome };
+        let outcome =
+            if verdict.outcome == Outcome::Scored && number.is_none() { Outcome::Void } else { verdict.outcome };
         Self {
             outcome: Some(outcome),
             number: number.filter(|_| outcome == Outcome::Scored),

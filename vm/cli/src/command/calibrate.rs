@@ -86,7 +86,9 @@ fn of_files(args: &CalibrateArgs, judge: Vec<Line>, people: Vec<Line>) -> Result
     named.sort();
     named.dedup();
     if let (None, [first, second, ..]) = (&args.scorer, named.as_slice()) {
-        return Err(refuse(format!("the labels are of several scorers, `{first}` and `{second}` among them: `--scorer`")));
+        return Err(refuse(format!(
+            "the labels are of several scorers, `{first}` and `{second}` among them: `--scorer`"
+        )));
     }
     let is_wanted = |line: &Line| match (&args.scorer, &line.scorer) {
         (Some(wanted), Some(named)) => **wanted == **named,

@@ -39,7 +39,8 @@ pub(crate) fn compare(args: &CompareArgs) -> u8 {
         Format::Json => out::line(&compare::json(&comparison, code)),
         Format::Text => {
             let worst = comparison.worst();
-            let wanted = |key: &str, epoch: u32| worst.iter().any(|one| *one.key == *key && one.epochs.contains(&epoch));
+            let wanted =
+                |key: &str, epoch: u32| worst.iter().any(|one| *one.key == *key && one.epochs.contains(&epoch));
             let told = after.log.as_ref().filter(|_| !worst.is_empty()).map(|log| aigo_vm::retold(log, wanted));
             let told = match told.transpose() {
                 Ok(told) => told.unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! `aigo noise`: how sure the scores of a run are, and where their noise comes from.
 
+use super::drive;
 use crate::args::{Format, NoiseArgs};
 use crate::measured::Measured;
 use crate::{exit, out};
@@ -14,7 +15,11 @@ pub(crate) fn noise(args: &NoiseArgs) -> u8 {
         out::error(&format!("there is no scorer `{name}`"));
         return exit::USAGE;
     }
-    let noise = aigo_report::noise(sheet, &args.scorers);
+    let draws = match measured.log.as_ref().map(aigo_vm::draws).transpose() {
+        Ok(draws) => draws.unwrap_or_default(),
+        Err(error) => return drive::fail(&error),
+    };
+    let noise = aigo_report::noise(sheet, &args.scorers, &draws);
     match args.format {
         Format::Json => out::line(&aigo_report::noise_json(sheet, &noise)),
         Format::Text => out::text(&aigo_report::noise_text(&noise)),

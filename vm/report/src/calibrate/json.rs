@@ -20,9 +20,10 @@ pub fn json(calibration: &Calibration) -> String {
 }
 
 fn part(part: &Part) -> Value {
-    let confusion = part.confusion.iter().map(|(answer, counts)| {
-        (answer.as_str(), Value::list(counts.iter().map(|n| count(*n)).collect()))
-    });
+    let confusion = part
+        .confusion
+        .iter()
+        .map(|(answer, counts)| (answer.as_str(), Value::list(counts.iter().map(|n| count(*n)).collect())));
     let mut pairs = vec![("clusters", count(part.clusters.into()))];
     pairs.extend(part.sections.iter().map(|one| (one.title, section(one))));
     if part.flips.both > 0 {

@@ -73,7 +73,14 @@ fn one(map: &Map, rater: &str, by: Option<&str>) -> Result<Line, String> {
         None => (item, answer(map.get("value"))?, false),
     };
     Ok(Line {
-        vote: Vote { item, rater: plain(map, "rater")?.unwrap_or_else(|| rater.into()), answer, cluster, group, is_swapped },
+        vote: Vote {
+            item,
+            rater: plain(map, "rater")?.unwrap_or_else(|| rater.into()),
+            answer,
+            cluster,
+            group,
+            is_swapped,
+        },
         sample,
         scorer: plain(map, "scorer")?,
         value: map.get("value").cloned().unwrap_or_default(),
@@ -83,9 +90,10 @@ fn one(map: &Map, rater: &str, by: Option<&str>) -> Result<Line, String> {
 fn answer(value: Option<&Value>) -> Result<Answer, String> {
     match value {
         Some(Value::Bool(pass)) => Ok(Answer::Bool(*pass)),
-        Some(number @ (Value::Int(_) | Value::Float(_))) => {
-            number.as_f64().map(Answer::Number).ok_or_else(|| "`value` is no number that can be counted with".to_owned())
-        }
+        Some(number @ (Value::Int(_) | Value::Float(_))) => number
+            .as_f64()
+            .map(Answer::Number)
+            .ok_or_else(|| "`value` is no number that can be counted with".to_owned()),
         Some(Value::Str(word)) => Ok(Answer::Word(Arc::clone(word))),
         Some(other) => Err(format!("`value` is {}: true or false, a number or a word was expected", other.kind())),
         None => Err("it has neither `value` nor `winner`".to_owned()),
@@ -151,7 +159,11 @@ mod tests {
         ];
         for (text, wanted) in cases {
             let error = lines("labels.jsonl", text, "person", None).expect_err(text);
-            assert!(error.message.contains(wanted) && error.message.contains("labels.jsonl, line 1"), "{}", error.message);
+            assert!(
+                error.message.contains(wanted) && error.message.contains("labels.jsonl, line 1"),
+                "{}",
+                error.message
+            );
         }
     }
 }
