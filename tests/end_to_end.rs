@@ -1,9 +1,11 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
 mod adversarial;
+mod calibrate;
 mod check;
 mod check_formats;
 mod check_hostile;
+mod compare;
 mod data;
 mod defects;
 mod exits;

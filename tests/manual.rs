@@ -14,6 +14,7 @@ mod plan;
 mod readme;
 mod reports;
 mod schema;
+mod statistics;
 mod surroundings;
 
 use std::collections::BTreeSet;

@@ -13,6 +13,7 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+mod epochs;
 pub mod expand;
 pub mod families;
 pub mod glob;
@@ -234,7 +235,7 @@ fn stages(
     let world = loader.world;
     let task = parse::parse(tree, found);
     let (scope, imports) = definitions(loader, &task, sources, found);
-    let resolved = resolve::resolve(task, &scope, sources, found);
+    let mut resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
     beside.advise(&resolved, found);
     let before = found.len();
@@ -245,6 +246,7 @@ fn stages(
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
+    epochs::check(&mut resolved, &profile, fields_known, found);
     // Of no samples nothing is known, and that there are none has been told.
     let fields_known = fields_known && profile.count > 0;
     if fields_known {

@@ -5,7 +5,7 @@ mod scorers;
 
 use std::sync::Arc;
 
-use aigo_ir::diagnostic::{self, Diagnostics};
+use aigo_ir::diagnostic::{self, Diagnostic, Diagnostics};
 use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::{SourceMap, Span, Spanned};
@@ -25,6 +25,8 @@ pub(crate) struct Resolved {
     pub(crate) by: Vec<Spanned<Arc<str>>>,
     /// The tags by which gates choose samples.
     pub(crate) tags: Vec<Spanned<String>>,
+    /// Gates over more epochs than the task runs, each with its number: recordings may bring as many.
+    pub(crate) epochs: Vec<(u32, Diagnostic)>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
     /// Its checkpoints, each name once.
@@ -184,8 +186,8 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
     no_steps(&task, diagnostics);
-    let Found { gates, by, tags } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
-    Resolved { task, gates, by, tags, expects, checkpoints, asked }
+    let Found { gates, by, tags, epochs } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
+    Resolved { task, gates, by, tags, epochs, expects, checkpoints, asked }
 }
 
 /// Rows of `dataset`, and scenarios without steps of their own, run the task's `solvers`.

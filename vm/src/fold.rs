@@ -17,7 +17,7 @@ use crate::divergence::{Cause, Divergence, Found};
 use crate::error::RunError;
 use crate::outcome;
 use crate::recorded::{Recorded, recorded_trial};
-use crate::replay::{Missing, again, differs, linked};
+use crate::replay::{Missing, again, baseline, differs, linked};
 
 /// Of which trials reasons and evidence are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
     let linked = linked(log)?;
     let cause = Cause::of_build(log.header());
     let program = Arc::new(linked.program.clone());
-    let mut report = Report::new(Arc::clone(&program));
+    let mut report = Report::new(Arc::clone(&program)).against(baseline(log)?);
     let (mut ended, mut open, mut divergences) = (0_u64, 0_u64, Vec::new());
     let numbers: Vec<u64> = log.numbers().collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);

@@ -28,6 +28,7 @@ mod rates;
 mod recorded;
 mod replay;
 mod reuse;
+mod sheet;
 mod stop;
 pub mod support;
 
@@ -47,7 +48,8 @@ pub use progress::Progress;
 pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
 pub use purse::spent_by;
 pub use recorded::{Recorded, recorded_trial};
-pub use replay::{Replayed, Schedule, program, replay, replay_in};
+pub use replay::{Replayed, Schedule, baseline, program, replay, replay_in};
 pub use reuse::{Bar, Parent, Reusable, Rule, Rules, rule};
+pub use sheet::{draws, retold, sheet};
 pub use stop::{Stop, StopReason};
 pub use support::missing;

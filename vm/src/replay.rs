@@ -8,7 +8,7 @@ use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::read;
 use aigo_log::{Log, LogError};
 use aigo_machine::{Linked, Outcome, Pending, Sample, Trial};
-use aigo_report::{Report, TrialReport};
+use aigo_report::{Report, Sheet, TrialReport};
 
 use crate::divergence::{Cause, Divergence, Found as Differs};
 use crate::error::{BAD_PROGRAM, RunError};
@@ -80,6 +80,13 @@ pub fn program(log: &Log) -> Result<Arc<Linked>, RunError> {
     linked(log)
 }
 
+/// The baseline of a log, where its run has one.
+pub fn baseline(log: &Log) -> Result<Option<Arc<Sheet>>, RunError> {
+    let Some(text) = &log.header().baseline else { return Ok(None) };
+    let read = aigo_report::baseline::read("the baseline in the log", text);
+    read.map(|sheet| Some(Arc::new(sheet))).map_err(RunError::Told)
+}
+
 /// Replays a log.
 pub fn replay(log: &Log) -> Result<Replayed, RunError> {
     replay_in(log, &Schedule::default())
@@ -109,7 +116,7 @@ pub(crate) fn each(
 ) -> Result<Replayed, RunError> {
     let numbers = schedule.order(log.numbers().collect());
     let mut replayed = Replayed {
-        report: Report::new(Arc::new(linked.program.clone())),
+        report: Report::new(Arc::new(linked.program.clone())).against(baseline(log)?),
         digest: Key([0; 32]),
         open: 0,
         divergences: Vec::new(),

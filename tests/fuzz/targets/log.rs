@@ -171,6 +171,7 @@ fn valid() -> Vec<Vec<u8>> {
         seed: 1,
         task: None,
         root: Some(own("r")),
+        baseline: Some(own("b")),
         trials: None,
     };
     let records = [

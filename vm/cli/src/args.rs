@@ -1,8 +1,12 @@
 //! What was typed. Each flag is defined once.
 
+mod measure;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub(crate) use measure::{BaselineArgs, BaselineCommand, CalibrateArgs, CompareArgs, NoiseArgs};
 
 /// Evaluate conversations with language models: tasks in YAML, checked before a call is paid, replayable after.
 #[derive(Debug, Parser)]
@@ -34,6 +38,14 @@ pub(crate) enum Command {
     Score(ScoreArgs),
     /// Report a run, ended or not: for people, for CI, or one row for each verdict
     Report(ReportArgs),
+    /// Compare two runs of the same scenarios, or a run with a baseline
+    Compare(CompareArgs),
+    /// Keep the scores of a run as a small file, for gates and comparisons
+    Baseline(BaselineArgs),
+    /// Hold a judge's verdicts against the labels of people
+    Calibrate(CalibrateArgs),
+    /// Say how sure the scores of a run are, and where their noise comes from
+    Noise(NoiseArgs),
     /// Write a task to start from
     Init(InitArgs),
     /// Print the JSON schema from which editors complete and check tasks
@@ -295,6 +307,9 @@ pub(crate) struct ScoreArgs {
     pub(crate) reuse_floating: bool,
     #[command(flatten)]
     pub(crate) choosing: Choosing,
+    /// What `delta`, `regressed` and `not_inferior` are held against: a file of `aigo baseline save`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }

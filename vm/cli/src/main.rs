@@ -10,6 +10,7 @@ mod find;
 mod finding;
 mod glob;
 mod markdown;
+mod measured;
 mod mend;
 mod out;
 mod parallel;
@@ -75,6 +76,10 @@ fn dispatch(args: Args) -> u8 {
         Command::Replay(args) => command::replay::replay(&args),
         Command::Score(args) => command::score::score(&args),
         Command::Report(args) => command::report::report(&args),
+        Command::Compare(args) => command::compare::compare(&args),
+        Command::Baseline(args) => command::baseline::baseline(&args),
+        Command::Calibrate(args) => command::calibrate::calibrate(&args),
+        Command::Noise(args) => command::noise::noise(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
         Command::Completions(args) => command::completions::completions(&args),

@@ -127,6 +127,7 @@ fn header() -> Run {
         root: None,
         parent: None,
         selection: None,
+        baseline: None,
         trials: None,
     }
 }

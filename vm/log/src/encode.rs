@@ -62,6 +62,7 @@ fn write_run(out: &mut Object, run: &Run) -> Result<(), TooDeep> {
     }
     out.maybe_str("task", run.task.as_deref());
     out.maybe_str("root", run.root.as_deref());
+    out.maybe_str("baseline", run.baseline.as_deref());
     if let Some(parent) = &run.parent {
         out.name("parent");
         out.out.push_str("{\"run\":");

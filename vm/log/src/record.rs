@@ -67,6 +67,9 @@ pub struct Run {
     /// Which samples were chosen, a map; all of them unless it is there.
     #[serde(default, deserialize_with = "present")]
     pub selection: Option<Value>,
+    /// The baseline that gates hold the run against: its file's text.
+    #[serde(default)]
+    pub baseline: Option<String>,
 }
 
 /// The run that another one was begun from.

@@ -230,7 +230,7 @@ fn counts(gate: &Gate, value: &Counted) -> bool {
 }
 
 /// C(c, k) / C(n, k), for k <= n: the chance that k drawn of n are all among c.
-fn choose_share(c: u32, n: u32, k: u32) -> f64 {
+pub(crate) fn choose_share(c: u32, n: u32, k: u32) -> f64 {
     if c < k {
         return 0.0;
     }

@@ -11,7 +11,7 @@ use crate::failures::{self, Failures};
 use crate::gates::{self, GateResult, GateValue};
 use crate::matrix::{self, Matrix};
 use crate::trials::Trials;
-use crate::{Kindred, Summary, TrialReport};
+use crate::{Kindred, Sheet, Summary, TrialReport};
 
 /// How many failing transcripts are shown.
 const SHOWN: usize = 3;
@@ -23,6 +23,8 @@ pub struct Report {
     /// Whether each scorer is named by a gate; all are where there are no gates.
     gated: Vec<bool>,
     trials: Trials,
+    /// What gates hold it against.
+    baseline: Option<Arc<Sheet>>,
     endings: BTreeMap<Ending, u64>,
     /// Application failures, by what was wrong.
     failed: BTreeMap<(Ending, String), u64>,
@@ -42,6 +44,7 @@ impl Report {
         let named = |name: &str| program.gates.is_empty() || program.gates.iter().any(|gate| &*gate.scorer == name);
         Self {
             trials: Trials::new(&program),
+            baseline: None,
             gated: program.scorers.iter().map(|scorer| named(&scorer.name)).collect(),
             program,
             endings: BTreeMap::new(),
@@ -54,6 +57,12 @@ impl Report {
             fault: None,
             missing: None,
         }
+    }
+
+    /// The same, whose gates are held against a baseline.
+    #[must_use]
+    pub fn against(self, baseline: Option<Arc<Sheet>>) -> Self {
+        Self { baseline, ..self }
     }
 
     /// Takes in the answers of a trial that did not end: they were made and paid, whatever came of it.
@@ -120,11 +129,13 @@ impl Report {
             counts.push(count);
             means.push(column.mean());
         }
+        let keys = self.trials.samples(&order);
+        let baseline = self.baseline.as_deref().map(|sheet| (sheet, keys.as_slice()));
         let gates: Vec<GateValue> = self
             .program
             .gates
             .iter()
-            .map(|gate| gates::evaluate(gate, &self.trials.groups(&self.program, gate, &order, self.open)))
+            .map(|gate| gates::evaluate(gate, &self.trials.groups(&self.program, gate, &order, self.open), baseline))
             .collect();
         let missing = counts.iter().any(|count| count.invalid + count.void > 0);
         let unreachable = self.unreachable();

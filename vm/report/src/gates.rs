@@ -5,8 +5,10 @@ use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::reduce::Reducer;
 use aigo_ir::text::number;
 
+use crate::against;
 use crate::column::{Column, End};
 use crate::interval::{Interval, LEAST_CLUSTERS, unseen};
+use crate::sheet::Sheet;
 
 /// What became of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,14 +101,18 @@ pub(crate) struct Group {
     pub(crate) column: Column,
 }
 
-/// Evaluates a gate: it must hold in every group.
-pub(crate) fn evaluate(gate: &Gate, groups: &[Group]) -> GateValue {
-    if gate.aggregate.is_against_baseline() {
+/// Evaluates a gate: it must hold in every group. The baseline comes with the keys of the samples, by their numbers.
+pub(crate) fn evaluate(gate: &Gate, groups: &[Group], baseline: Option<(&Sheet, &[&str])>) -> GateValue {
+    let is_against = gate.aggregate.is_against_baseline();
+    if is_against && baseline.is_none() {
         return GateValue { result: GateResult::Skipped, note: "no baseline".to_owned(), ..nothing(gate) };
     }
     let mut lines = Vec::new();
     let evaluated = groups.iter().map(|group| {
-        let mut value = of_group(gate, &group.column);
+        let mut value = match baseline.filter(|_| is_against) {
+            Some((sheet, keys)) => against::of_group(gate, &group.column, keys, sheet),
+            None => of_group(gate, &group.column),
+        };
         if let Some(name) = &group.name {
             lines.push(line(name, value.result, &group.column));
         }
@@ -132,7 +138,7 @@ fn line(name: &str, result: GateResult, column: &Column) -> GroupValue {
     }
 }
 
-fn nothing(gate: &Gate) -> GateValue {
+pub(crate) fn nothing(gate: &Gate) -> GateValue {
     let note = "nothing was scored".to_owned();
     GateValue {
         gate: gate.text(),
@@ -172,7 +178,7 @@ impl Computed {
 }
 
 /// Whether a gate holds everywhere between two values, nowhere, or here and not there.
-fn between(gate: &Gate, low: f64, high: f64) -> Option<bool> {
+pub(crate) fn between(gate: &Gate, low: f64, high: f64) -> Option<bool> {
     // Equality can hold between two ends at which it does not.
     let is_inside = |(comparison, threshold): (Comparison, f64)| {
         matches!(comparison, Comparison::Equal | Comparison::NotEqual) && low < threshold && threshold < high

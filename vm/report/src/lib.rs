@@ -1,7 +1,12 @@
 //! The report: a fold over what trials came to. Live run and replay feed the same fold, so equal trials give equal bytes,
 //! whatever the order in which they ended. No time is in it.
 
+mod against;
+mod agreement;
+pub mod baseline;
+pub mod calibrate;
 mod column;
+pub mod compare;
 mod failures;
 mod fold;
 mod gates;
@@ -13,7 +18,11 @@ mod junit;
 mod look;
 mod markdown;
 mod matrix;
+mod noise;
+mod paired;
+mod random;
 mod rows;
+mod sheet;
 mod stats;
 mod text;
 mod trials;
@@ -27,7 +36,10 @@ pub use json::json;
 pub use junit::Cases;
 pub use look::Look;
 pub use markdown::{Texts, markdown};
-pub use rows::{COLUMNS, Row, Sheet, Table, rows};
+pub use noise::{Noise, Passes, noise, noise_json, noise_text};
+pub use paired::Paired;
+pub use rows::{COLUMNS, Form, Row, Table, rows};
+pub use sheet::{Mark, Measure, Pinned, Sheet, SheetTrial};
 pub use text::text;
 
 use std::sync::Arc;
@@ -38,6 +50,10 @@ use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
 use aigo_ir::value::Map;
 use aigo_ir::verdict::{Evidence, Verdict};
+
+/// All rows of this crate.
+pub static ROWS: [&aigo_ir::diagnostic::Row; 3] =
+    [&baseline::BAD_BASELINE, &compare::NOT_COMPARABLE, &calibrate::BAD_LABELS];
 
 /// A verdict and what it is of.
 #[derive(Clone, Debug, PartialEq)]

@@ -99,7 +99,7 @@ pub fn rows<'t>(program: &'t Program, told: Told<'t>) -> Vec<Row<'t>> {
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sheet {
+pub enum Form {
     /// A JSON object a line.
     Jsonl,
     /// Comma-separated values with a line of names, as RFC 4180 says.
@@ -109,23 +109,23 @@ pub enum Sheet {
 /// The rows of a run, as text. They are sorted by sample and epoch when they are written, whatever the order of trials.
 #[derive(Debug)]
 pub struct Table {
-    sheet: Sheet,
+    form: Form,
     trials: BTreeMap<(Arc<str>, u32), String>,
 }
 
 impl Table {
     /// An empty table.
-    pub const fn new(sheet: Sheet) -> Self {
-        Self { sheet, trials: BTreeMap::new() }
+    pub const fn new(form: Form) -> Self {
+        Self { form, trials: BTreeMap::new() }
     }
 
     /// Takes a trial in.
     pub fn add(&mut self, program: &Program, told: Told<'_>) {
         let mut out = String::new();
         for row in rows(program, told) {
-            match self.sheet {
-                Sheet::Jsonl => jsonl(&row, &mut out),
-                Sheet::Csv => csv(&row, &mut out),
+            match self.form {
+                Form::Jsonl => jsonl(&row, &mut out),
+                Form::Csv => csv(&row, &mut out),
             }
         }
         let place = match told {
@@ -137,9 +137,9 @@ impl Table {
 
     /// The whole text.
     pub fn finish(self) -> String {
-        let head = match self.sheet {
-            Sheet::Jsonl => String::new(),
-            Sheet::Csv => COLUMNS.join(",") + "\r\n",
+        let head = match self.form {
+            Form::Jsonl => String::new(),
+            Form::Csv => COLUMNS.join(",") + "\r\n",
         };
         let length = head.len() + self.trials.values().map(String::len).sum::<usize>();
         let mut out = String::with_capacity(length);

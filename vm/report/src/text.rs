@@ -14,7 +14,7 @@ use crate::look::{Look, columns, padded};
 use crate::{FEW_CLUSTERS, GateResult, Summary};
 
 pub(crate) use tables::{denominator, short};
-pub(crate) use transcript::shown;
+pub(crate) use transcript::{around, shown};
 
 /// How much of a text is shown in the verdict.
 const LONG: usize = 300;

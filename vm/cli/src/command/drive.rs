@@ -6,6 +6,7 @@ use std::sync::Arc;
 use aigo_ir::key::Key;
 use aigo_log::Journal;
 use aigo_machine::Linked;
+use aigo_report::Sheet;
 use aigo_report::Texts;
 use aigo_vm::{Finished, Planned, Players, Progress, RunError, Settings, StopReason, error};
 
@@ -23,6 +24,8 @@ pub(crate) struct Drive<'d> {
     pub(crate) dataset: Key,
     /// All conversations of the run.
     pub(crate) conversations: u64,
+    /// What gates hold the run against.
+    pub(crate) baseline: Option<Arc<Sheet>>,
     pub(crate) next_trial: u64,
     pub(crate) calls_made: u64,
     pub(crate) spent: u64,
@@ -61,7 +64,10 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
     out::undrawn();
     match finished {
         Err(error) => fail(&error),
-        Ok(finished) => tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving),
+        Ok(finished) => {
+            let finished = Finished { report: finished.report.against(drive.baseline), ..finished };
+            tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving)
+        }
     }
 }
 

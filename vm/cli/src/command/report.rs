@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use aigo_log::Log;
-use aigo_report::{Cases, Sheet, Summary, Table, Texts, Told};
+use aigo_report::{Cases, Form, Summary, Table, Texts, Told};
 use aigo_vm::error::DIVERGED;
 use aigo_vm::{Depth, RunError};
 
@@ -78,8 +78,8 @@ struct Made {
 impl Made {
     fn of(log: &Log, wanted: &[Wanted]) -> Result<Self, RunError> {
         let wants = |format: ReportFormat| wanted.iter().any(|one| one.format == format);
-        let mut jsonl = wants(ReportFormat::Jsonl).then(|| Table::new(Sheet::Jsonl));
-        let mut csv = wants(ReportFormat::Csv).then(|| Table::new(Sheet::Csv));
+        let mut jsonl = wants(ReportFormat::Jsonl).then(|| Table::new(Form::Jsonl));
+        let mut csv = wants(ReportFormat::Csv).then(|| Table::new(Form::Csv));
         let mut cases = wants(ReportFormat::Junit).then(Cases::default);
         let depth = if jsonl.is_some() || csv.is_some() { Depth::All } else { Depth::Failing };
         let folded = aigo_vm::fold(log, depth, |program, told: Told<'_>| {

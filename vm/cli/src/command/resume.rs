@@ -92,6 +92,7 @@ impl Again<'_> {
             ));
         }
         let log = recovery.log;
+        let baseline = aigo_vm::baseline(&log).map_err(|error| drive::fail(&error))?;
         let begun = Begun::of(&log, &self.linked.program).map_err(|error| drive::fail(&error))?;
         out::note(&format!(
             "{} of {} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
@@ -116,6 +117,7 @@ impl Again<'_> {
             folder: self.folder,
             dataset: self.dataset,
             conversations: self.conversations,
+            baseline,
             next_trial: begun.next_trial,
             calls_made: begun.asks as u64,
             spent: begun.spent,

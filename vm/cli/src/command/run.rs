@@ -1,18 +1,21 @@
 //! `aigo run`: a new run in a new folder.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use aigo_ir::key::KeyWriter;
 use aigo_log::{FORMAT, Journal, Run};
 use aigo_machine::{Linked, Sample};
+use aigo_report::compare::NOT_COMPARABLE;
+use aigo_report::{Measure, Sheet};
 use aigo_vm::{Planned, Players, RunError, error};
 
 use super::drive::{self, Drive};
-use super::{coverage, from, plan};
+use super::{compare, coverage, from, plan};
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
-use crate::{exit, out, runs, select, show, task};
+use crate::{exit, measured, out, runs, select, show, task};
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
     started(args).unwrap_or_else(|code| code)
@@ -39,6 +42,8 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
         let foreseen = from::foresee(parent, &linked, planned(&task, &world))?;
         out::note(from::text(&foreseen, &parent.log().header().id).trim_end());
     }
+    let baseline = args.baseline.as_deref().map(|path| held_against(&task, path)).transpose()?;
+    let (baseline, text) = baseline.map_or((None, None), |(sheet, text)| (Some(Arc::new(sheet)), Some(text)));
     let id = runs::new_id();
     let folder = runs.join(&id);
     let named = parent.as_ref().map(|parent| aigo_log::Parent {
@@ -46,7 +51,7 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
         scores: false,
         floating: args.reuse_floating,
     });
-    let header = Run { parent: named, ..header(&task, &linked, &id) };
+    let header = Run { parent: named, baseline: text, ..header(&task, &linked, &id) };
     let journal = Journal::create(&folder, &header, drive::durability(&args.driving));
     let journal = Arc::new(journal.map_err(|error| drive::fail(&RunError::Log(error)))?);
     out::note(&format!("{}: {} samples, run {}", task.program.name, task.count(), folder.display()));
@@ -60,6 +65,7 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
         folder: &folder,
         dataset: task.dataset.hash,
         conversations: task.conversations(),
+        baseline,
         next_trial: 1,
         calls_made: 0,
         spent: 0,
@@ -97,6 +103,27 @@ fn linked(task: &Task) -> Result<Arc<Linked>, u8> {
     Ok(Arc::new(linked))
 }
 
+/// A baseline, and the text of its file. One that was measured differently is refused before anything is paid.
+fn held_against(task: &Task, path: &Path) -> Result<(Sheet, String), u8> {
+    let (before, text) = measured::baseline_of(path)?;
+    let now = Sheet {
+        measures: task.program.scorers.iter().map(Measure::of).collect(),
+        pins: measured::pins(&task.program),
+        ..Sheet::default()
+    };
+    let unlike = measured::differences(&before, &now, &[]);
+    if unlike.is_empty() {
+        return Ok((before, text));
+    }
+    let message = format!(
+        "the baseline {} was measured differently than this task measures: {}",
+        path.display(),
+        compare::what(&unlike)
+    );
+    let help = "save a new baseline from a run of this task; the scores of before say nothing beside those of now";
+    Err(drive::fail(&RunError::Told(Box::new(NOT_COMPARABLE.nowhere(message).help(help)))))
+}
+
 /// A trial per sample that is taken and epoch.
 pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<Item = Result<Planned, RunError>> + 't {
     let taken = |row: &Result<aigo_compiler::Row, String>| row.as_ref().map_or(true, |row| task.chosen.has(&row.key));
@@ -106,7 +133,10 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
             Err(message) => {
                 vec![Err(RunError::Told(Box::new(error::BAD_ROW.nowhere(message))))]
             }
-            Ok(row) => (1..=epochs)
+            // A recording that says which epoch it is is that one alone.
+            Ok(row) => row
+                .epoch
+                .map_or(1..=epochs, |epoch| epoch..=epoch)
                 .map(|epoch| {
                     let sample = Arc::new(sample(&row, epoch));
                     Ok(Planned { sample, begun: None, closed: None, reusable: None })
@@ -164,5 +194,6 @@ pub(crate) fn header(task: &Task, linked: &Linked, id: &str) -> Run {
         root: None,
         parent: None,
         selection: (!task.selecting.is_all()).then(|| task.selecting.to_value()),
+        baseline: None,
     }
 }

@@ -70,6 +70,7 @@ fn scored(args: &ScoreArgs) -> Result<u8, u8> {
         folder: &folder,
         dataset,
         conversations,
+        baseline: None,
         next_trial: 1,
         calls_made: 0,
         spent: 0,

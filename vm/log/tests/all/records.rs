@@ -67,6 +67,7 @@ fn run() -> impl Strategy<Value = Record> {
                 seed,
                 trials,
                 task,
+                baseline: root.clone(),
                 root,
                 parent,
                 selection,

@@ -21,6 +21,7 @@ pub(crate) fn header() -> Run {
         root: None,
         parent: None,
         selection: None,
+        baseline: None,
     }
 }
 

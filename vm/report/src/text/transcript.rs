@@ -67,7 +67,7 @@ pub(crate) fn shown(value: &Value) -> String {
 }
 
 /// The turns around the evidence, the quoted words between `>>` and `<<`.
-fn around(trial: &TrialReport, verdict: &Verdict, look: &Look, out: &mut String) {
+pub(crate) fn around(trial: &TrialReport, verdict: &Verdict, look: &Look, out: &mut String) {
     let turns: Vec<u32> = verdict.evidence.iter().filter_map(Evidence::turn_number).collect();
     let Some((last, breach)) = turns.iter().max().zip(turns.iter().min()) else { return };
     let messages = trial.conversation.labelled(0, u32::MAX);
