@@ -143,6 +143,7 @@ fn plain_scorer() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        skips: false,
         at: None,
         tags: Vec::new(),
         graph: None,
@@ -160,7 +161,8 @@ fn scorer(dice: &mut Dice, n: usize) -> Scorer {
     let evidence = *dice.pick(&EvidenceRule::ALL);
     let at = dice.one_in(4).then(|| dice.hostile().into());
     let tags = if dice.one_in(4) { vec![dice.hostile().into(), "b".into()] } else { Vec::new() };
-    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, at, tags, graph: None }
+    let skips = dice.one_in(2);
+    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, skips, at, tags, graph: None }
 }
 
 /// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.

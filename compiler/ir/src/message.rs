@@ -237,10 +237,21 @@ impl Conversation {
         out
     }
 
-    /// The messages from turn `first` to turn `last` as text, one label a message.
-    pub fn transcript(&self, first: u32, last: u32) -> String {
+    /// These messages of one role, or of all where none is named. The labels are those of the whole conversation.
+    pub fn shown<'c>(
+        &'c self,
+        first: u32,
+        last: u32,
+        only: Option<&'c str>,
+    ) -> impl Iterator<Item = (String, &'c Message)> {
+        let messages = self.labelled(first, last).into_iter();
+        messages.filter(move |(_, message)| only.is_none_or(|only| *message.author == *only))
+    }
+
+    /// The messages from turn `first` to turn `last` as text, one label a message; of one role where one is named.
+    pub fn transcript(&self, first: u32, last: u32, only: Option<&str>) -> String {
         let mut out = String::new();
-        for (label, message) in self.labelled(first, last) {
+        for (label, message) in self.shown(first, last, only) {
             let _ = match &message.kind {
                 MessageKind::Call { tool, arguments, .. } => writeln!(out, "[{label}] call of {tool}: {arguments}"),
                 MessageKind::Result { tool, .. } => writeln!(out, "[{label}] result of {tool}: {}", message.text),
@@ -327,7 +338,7 @@ mod tests {
         let labels: Vec<String> = c.labelled(0, 9).into_iter().map(|(label, _)| label).collect();
         assert_eq!(labels, ["0a", "1u", "1t1", "1t1", "1a", "1a2", "2u"]);
         assert_eq!((c.turns_of(ASSISTANT), c.said_in(1, ASSISTANT)), (vec![0, 1], "done\nreally".to_owned()));
-        assert_eq!(c.transcript(2, 2), "[2u] user: bye\n");
+        assert_eq!(c.transcript(2, 2, None), "[2u] user: bye\n");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod fix;
 pub(crate) mod fmt;
 pub(crate) mod init;
 pub(crate) mod keys;
+pub(crate) mod library;
 pub(crate) mod lock;
 pub(crate) mod plan;
 pub(crate) mod replay;
