@@ -35,7 +35,7 @@ mod typed;
 
 pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
 pub use known::Known;
-pub use library::Session;
+pub use library::{Session, standard};
 pub use plan::bounds;
 pub use sources::{NoSources, Sources};
 
@@ -215,10 +215,12 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
     for import in &imports {
         import.tell(sources, found);
     }
-    let scope = Scope::of(imports.iter().map(|import| &import.own));
-    define::check(&read.define, "", &scope, read.damaged, None, sources, found);
+    let mut scope = Scope::of(imports.iter().map(|import| &import.own));
+    let task = ast::Task { define: read.define, ..ast::Task::default() };
+    of_standard(loader, &task, &mut scope, sources, found);
+    define::check(&task.define, "", &scope, read.damaged, false, None, sources, found);
     if !found.has_errors() {
-        lint::definitions(&read.define, sources, found);
+        lint::definitions(&task.define, sources, found);
         lint::text(tree, found);
     }
 }
@@ -343,11 +345,27 @@ fn definitions(
     }
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
-    let own = define::check(&task.define, "", &scope, damaged, Some(task), sources, found);
+    of_standard(loader, task, &mut scope, sources, found);
+    let own = define::check(&task.define, "", &scope, damaged, false, Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
     let files = task.imports.iter().zip(&imports).map(|(import, file)| Spanned::new(file.file, import.span));
     (scope, files.collect())
+}
+
+/// Adds to a scope what a task uses of the standard library.
+fn of_standard(
+    loader: &Loader<'_>,
+    task: &ast::Task,
+    scope: &mut Scope,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) {
+    let (standard, files) = loader.standard_of_task(task, scope);
+    scope.add(&standard);
+    for file in files {
+        file.tell(sources, found);
+    }
 }
 
 /// What the verifier says of a program that was lowered from a task without mistakes. Its texts have been typed already; that

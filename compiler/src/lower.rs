@@ -40,6 +40,11 @@ pub(crate) fn lower(mut task: Task) -> (Program, Vec<Span>) {
     if task.scorers.iter().any(|scorer| scorer.method.extracts()) {
         library.push((prompts::EXTRACT.0.into(), prompts::EXTRACT.1));
     }
+    for one in task.scorers.iter().filter_map(|scorer| scorer.library.as_ref()) {
+        if !library.contains(one) {
+            library.push(one.clone());
+        }
+    }
     let program = Program {
         name: task.name,
         seed: task.seed,
@@ -91,6 +96,7 @@ fn expectations() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        skips: false,
         at: None,
         completion: false,
         tags: Vec::new(),

@@ -13,6 +13,7 @@ use aigo_ir::span::{SourceMap, Span, Spanned};
 use crate::ast::{self, Samples, Step, Task, Verb};
 use crate::catalog;
 use crate::define::{self, Scope};
+use crate::library::standard;
 use gates::Found;
 
 /// A task whose names refer to something.
@@ -278,6 +279,7 @@ impl Resolver<'_> {
         let mut known: Vec<&str> = self.task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
         known.extend(checkpoints.iter().map(|checkpoint| checkpoint.name.value.as_str()));
         known.extend(scope.scorers.keys().map(String::as_str));
+        known.extend(standard::scorers());
         let damaged = self.task.damaged || self.task.scorers_damaged || scope.damaged;
         let probes = self.task.define.personas.iter().flat_map(|persona| &persona.probes);
         for probe in probes.filter(|probe| !damaged && !known.contains(&probe.value.as_str())) {

@@ -143,6 +143,7 @@ fn plain_scorer() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        skips: false,
         at: None,
         completion: false,
         tags: Vec::new(),
@@ -161,9 +162,10 @@ fn scorer(dice: &mut Dice, n: usize) -> Scorer {
     let evidence = *dice.pick(&EvidenceRule::ALL);
     let at = dice.one_in(4).then(|| dice.hostile().into());
     let tags = if dice.one_in(4) { vec![dice.hostile().into(), "b".into()] } else { Vec::new() };
+    let skips = dice.one_in(2);
     let completion = dice.one_in(4);
     let name = format!("s{n}").into();
-    Scorer { name, scale, pass: 1.0 / 3.0, over, evidence, at, completion, tags, graph: None }
+    Scorer { name, scale, pass: 1.0 / 3.0, over, evidence, skips, at, completion, tags, graph: None }
 }
 
 /// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.

@@ -238,11 +238,22 @@ impl Conversation {
         out
     }
 
-    /// The messages from turn `first` to turn `last` as text, one label a message. Further lines of a message are indented:
-    /// what begins with a label is a message, and none forges another.
-    pub fn transcript(&self, first: u32, last: u32) -> String {
+    /// These messages of one role, or of all where none is named. The labels are those of the whole conversation.
+    pub fn shown<'c>(
+        &'c self,
+        first: u32,
+        last: u32,
+        only: Option<&'c str>,
+    ) -> impl Iterator<Item = (String, &'c Message)> {
+        let messages = self.labelled(first, last).into_iter();
+        messages.filter(move |(_, message)| only.is_none_or(|only| *message.author == *only))
+    }
+
+    /// The messages from turn `first` to turn `last` as text, one label a message; of one role where one is named. Further
+    /// lines of a message are indented: what begins with a label is a message, and none forges another.
+    pub fn transcript(&self, first: u32, last: u32, only: Option<&str>) -> String {
         let mut out = String::new();
-        for (label, message) in self.labelled(first, last) {
+        for (label, message) in self.shown(first, last, only) {
             let _ = match &message.kind {
                 MessageKind::Call { tool, arguments, .. } => {
                     writeln!(out, "[{label}] call of {tool}: {}", indented(arguments))
@@ -351,7 +362,7 @@ mod tests {
         let labels: Vec<String> = c.labelled(0, 9).into_iter().map(|(label, _)| label).collect();
         assert_eq!(labels, ["0a", "1u", "1t1", "1t1", "1a", "1a2", "2u"]);
         assert_eq!((c.turns_of(ASSISTANT), c.said_in(1, ASSISTANT)), (vec![0, 1], "done\nreally".to_owned()));
-        assert_eq!(c.transcript(2, 2), "[2u] user: bye\n");
+        assert_eq!(c.transcript(2, 2, None), "[2u] user: bye\n");
     }
 
     #[test]

@@ -183,6 +183,8 @@ pub struct Scorer {
     pub over: Option<Reducer>,
     /// The evidence that a failing verdict must bring.
     pub evidence: EvidenceRule,
+    /// Whether its judge may say that there is nothing to judge in a turn.
+    pub skips: bool,
     /// The label of the step at which it scores; none where it scores the whole conversation.
     pub at: Option<Arc<str>>,
     /// Whether it says that the conversation reached its end: where the application fails, it gives the worst value of its

@@ -125,17 +125,13 @@ impl Reader<'_> {
             let message = "`over` joins the values of turns, and this scorer has one value per conversation";
             self.report(catalog::BAD_VALUE.at(over.span, message).help("remove it, or score each turn"));
         }
-        if matches!(scorer.method, Method::Judge(_)) {
+        if matches!(scorer.method, Method::Judge(_) | Method::Graph(_)) {
             return;
         }
         for (key, there) in [("runs", scorer.runs.is_some()), ("confirm", scorer.confirm.is_some())] {
             if there {
-                let (message, help) = if is_graph {
-                    (format!("`{key}` asks one judge again, and a graph has several"), "remove it")
-                } else {
-                    (format!("`{key}` asks a judge again, and a check gives the same each time"), "remove it")
-                };
-                self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help(help));
+                let message = format!("`{key}` asks a judge again, and a check gives the same each time");
+                self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help("remove it"));
             }
         }
     }

@@ -145,6 +145,8 @@ pub static PERSONA: Construct = Construct {
             Form::Either(&[list(&Form::Name(Names::Scorer)), Form::Name(Names::Scorer)]),
             "The scorers that it is meant to try.",
         ),
+        key("description", Form::Text, "What it is for."),
+        key("version", Form::Whole(1, 10_000), "Its version; 1 unless given.").or("1"),
     ],
 };
 

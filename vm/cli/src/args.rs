@@ -50,6 +50,10 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Print the JSON schema from which editors complete and check tasks
     Schema(SchemaArgs),
+    /// List the standard library: scorers, personas and checks, with a line each
+    List(ListArgs),
+    /// Show a scorer, persona or check: what it measures, what it costs, and its source
+    Show(ShowArgs),
     /// Print what a shell needs to complete commands and flags
     Completions(CompletionsArgs),
 }
@@ -146,6 +150,33 @@ pub(crate) struct FmtArgs {
     /// How many threads work; as many as there are cores unless said
     #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ListArgs {
+    /// What is listed; all of it unless said
+    #[arg(value_enum, value_name = "KIND")]
+    pub(crate) kind: Option<ListKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListKind {
+    /// Scorers that `use` names
+    Scorers,
+    /// Personas of simulated users
+    Personas,
+    /// Checks, which are free of charge
+    Checks,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ShowArgs {
+    /// Names, such as `knowledge_retention`, or `knowledge_retention@1`
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) names: Vec<String>,
+    /// Print the definition alone, to be copied under `define: {scorers}` or `define: {personas}`
+    #[arg(long)]
+    pub(crate) source: bool,
 }
 
 #[derive(Debug, ClapArgs)]

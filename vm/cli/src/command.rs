@@ -15,6 +15,7 @@ pub(crate) mod fmt;
 pub(crate) mod from;
 pub(crate) mod init;
 pub(crate) mod keys;
+pub(crate) mod library;
 pub(crate) mod lock;
 pub(crate) mod noise;
 pub(crate) mod plan;

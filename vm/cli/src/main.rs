@@ -82,6 +82,8 @@ fn dispatch(args: Args) -> u8 {
         Command::Noise(args) => command::noise::noise(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
+        Command::List(args) => command::library::list(&args),
+        Command::Show(args) => command::library::show(&args),
         Command::Completions(args) => command::completions::completions(&args),
     }
 }

@@ -20,7 +20,7 @@ use aigo_ir::reduce;
 use aigo_ir::schema::{self, Contract, Schema};
 use aigo_ir::template::Template;
 use aigo_ir::value::Value;
-use aigo_ir::verdict::{Outcome, Scale, Verdict};
+use aigo_ir::verdict::{Scale, Verdict};
 
 use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR};
 use crate::lane::{Effect, Event, Frame, Given, GraphRef, Here, Lane};
@@ -239,13 +239,14 @@ impl<'s> Stepper<'s> {
             None => None,
             Some(Schema::UserTurn) => Some(("user_turn", schema::user_turn_schema())),
             Some(Schema::Verdict(name)) => match self.linked.program.scorer(name) {
-                Some(scorer) => {
-                    Some(("verdict", schema::verdict_schema(&scorer.scale, scorer.evidence, &shown.labels)))
-                }
+                Some(scorer) => Some((
+                    "verdict",
+                    schema::verdict_schema(&scorer.scale, scorer.evidence, scorer.skips, &shown.labels),
+                )),
                 None => return broken("a verdict of a scorer that is not there"),
             },
             Some(Schema::Judged(judged)) => {
-                Some(("verdict", schema::verdict_schema(&judged.scale, judged.rule, &shown.labels)))
+                Some(("verdict", schema::verdict_schema(&judged.scale, judged.rule, judged.skips, &shown.labels)))
             }
             Some(Schema::Items(items)) => Some(("items", schema::items_schema(items, &shown.labels))),
             Some(Schema::Verdicts(of, judged)) => {
@@ -415,21 +416,18 @@ impl<'s> Stepper<'s> {
             Schema::Verdict(name) => {
                 let Some(scorer) = self.linked.program.scorer(name) else { return broken("a verdict of no scorer") };
                 let conversation = &self.lane.conversation;
-                let contract =
-                    Contract { scale: &scorer.scale, pass: scorer.pass, rule: scorer.evidence, conversation };
+                let (rule, skips) = (scorer.evidence, scorer.skips);
+                let contract = Contract { scale: &scorer.scale, pass: scorer.pass, rule, skips, conversation };
                 let verdict = schema::read_verdict(text, &contract);
-                (verdict.to_value(), verdict.outcome == Outcome::Scored)
+                (verdict.to_value(), !verdict.outcome.is_missing())
             }
             Schema::Judged(judged) => {
-                let conversation = &self.lane.conversation;
-                let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
-                let verdict = schema::read_verdict(text, &contract);
-                (verdict.to_value(), verdict.outcome == Outcome::Scored)
+                let verdict = schema::read_verdict(text, &judged.contract(&self.lane.conversation));
+                (verdict.to_value(), !verdict.outcome.is_missing())
             }
             Schema::Verdicts(of, judged) => {
-                let (count, conversation) = (self.count(of)?, &self.lane.conversation);
-                let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
-                let (value, complaint) = schema::read_verdicts(text, count, &contract);
+                let contract = judged.contract(&self.lane.conversation);
+                let (value, complaint) = schema::read_verdicts(text, self.count(of)?, &contract);
                 (value, complaint.is_none())
             }
             Schema::Items(items) => {

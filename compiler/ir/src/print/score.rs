@@ -3,6 +3,7 @@
 use super::Printer;
 use crate::lines::Line;
 use crate::program::Scorer;
+use crate::schema::SKIP;
 use crate::value::Value;
 use crate::verdict::Scale;
 
@@ -26,6 +27,9 @@ impl Printer<'_> {
             line.pair_word("over", over.word());
         }
         line.pair_word("evidence", scorer.evidence.word());
+        if scorer.skips {
+            line.pair_word("skips", SKIP);
+        }
         if let Some(label) = &scorer.at {
             line.pair("at", label);
         }
