@@ -28,9 +28,11 @@ pub static MODEL_REFUSED: Row = Row::error("R0131", "an endpoint does not have t
 pub static MONEY_GONE: Row = Row::error("R0132", "an endpoint takes no more calls from the account");
 /// An endpoint does not want what it is sent.
 pub static CALL_REFUSED: Row = Row::error("R0133", "an endpoint refuses the smallest call");
+/// A secret that could be a word.
+pub static WEAK_SECRET: Row = Row::warning("R0170", "a secret that could be a word");
 
 /// All rows of running.
-pub static ROWS: [&Row; 12] = [
+pub static ROWS: [&Row; 13] = [
     &KEY_UNSET,
     &NO_CLIENT,
     &BAD_ROW,
@@ -43,6 +45,7 @@ pub static ROWS: [&Row; 12] = [
     &MODEL_REFUSED,
     &MONEY_GONE,
     &CALL_REFUSED,
+    &WEAK_SECRET,
 ];
 
 /// What ends a run before it is through.
