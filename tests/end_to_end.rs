@@ -1,5 +1,6 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
+mod canary;
 mod check;
 mod check_formats;
 mod check_hostile;
@@ -10,12 +11,15 @@ mod fault_table;
 mod faults;
 mod fix;
 mod fmt;
+mod full_disk;
 mod init;
 mod interrupts;
 mod keys;
+mod kill_loop;
 mod limits;
 mod lints;
 mod lock;
+mod logs;
 mod providers;
 mod quickstart;
 mod resume;

@@ -227,7 +227,8 @@ impl Calls {
             Some(seconds) => {
                 let within = tokio::time::timeout(Duration::from_secs(seconds), client.ask(&ask.request)).await;
                 within.unwrap_or_else(|_| {
-                    let fault = Fault::new(Class::Request("timeout"), format!("no answer within the step's {seconds} s"));
+                    let fault =
+                        Fault::new(Class::Request("timeout"), format!("no answer within the step's {seconds} s"));
                     Err(Fault { billed: true, ..fault })
                 })
             }

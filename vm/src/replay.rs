@@ -55,7 +55,7 @@ pub struct Replayed {
 }
 
 /// The program of a log, ready to run.
-pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
+pub fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     let header = log.header();
     let bad =
         |why: String| RunError::told(BAD_PROGRAM.nowhere(format!("the program in the log cannot be used: {why}")));

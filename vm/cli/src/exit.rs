@@ -6,6 +6,8 @@ pub(crate) const PASSED: u8 = 0;
 pub(crate) const USAGE: u8 = 2;
 /// The task has errors, also denied warnings and keys that are not set.
 pub(crate) const TASK: u8 = 3;
+/// Something is undecided or open.
+pub(crate) const INCOMPLETE: u8 = 4;
 /// A replay differs.
 pub(crate) const DIFFERS: u8 = 5;
 /// A log is damaged, locked, or of an unknown version.

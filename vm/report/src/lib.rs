@@ -2,6 +2,8 @@
 //! whatever the order in which they ended. No time is in it.
 
 mod column;
+pub mod conversation;
+pub mod export;
 mod gates;
 mod groups;
 mod interval;

@@ -319,11 +319,7 @@ mod tests {
     #[test]
     fn escapes_of_escapes_are_read_in_every_way() {
         let redactor = of(r#"a\\"b%c/d-0123456"#);
-        for told in [
-            r#"a\\"b%c/d-0123456"#,
-            r#"a\\\\\"b%c/d-0123456"#,
-            r#"a%5C%5C%22b%25c%2Fd-0123456"#,
-        ] {
+        for told in [r#"a\\"b%c/d-0123456"#, r#"a\\\\\"b%c/d-0123456"#, r#"a%5C%5C%22b%25c%2Fd-0123456"#] {
             assert_eq!(redactor.cleaned(told).as_deref(), Some("{{secret:KEY}}"), "{told}");
         }
     }

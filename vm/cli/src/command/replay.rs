@@ -1,39 +1,32 @@
 //! `aigo replay`: the log's program over the log's answers, and whether this build arrives at the same bytes.
 
 use aigo_log::Log;
-use aigo_vm::RunError;
 use aigo_vm::error::DIVERGED;
 
 use super::drive;
-use crate::args::ReplayArgs;
+use crate::args::{Format, ReplayArgs};
 use crate::{exit, out, runs};
 
 /// How many differences are shown.
 const SHOWN: usize = 10;
 
 pub(crate) fn replay(args: &ReplayArgs) -> u8 {
-    let path = match runs::find(&args.run, &args.runs) {
-        Ok(path) => path,
-        Err(message) => {
-            out::error(&message);
-            return exit::USAGE;
-        }
-    };
-    let log = match Log::open(&path) {
-        Ok(log) => log,
-        Err(error) => return drive::fail(&RunError::Log(error)),
-    };
-    if let Some(warning) = log.state().warning(&path.display().to_string()) {
-        out::note(&format!("warning: [{}] {}", warning.row.code, warning.message));
+    match runs::open(&args.run, &args.runs) {
+        Ok(log) => show(&log, args.format),
+        Err(code) => code,
     }
-    let replayed = match aigo_vm::replay(&log) {
+}
+
+/// Replays a log, shows its report, and says whether it is what the log says.
+pub(crate) fn show(log: &Log, format: Format) -> u8 {
+    let replayed = match aigo_vm::replay(log) {
         Ok(replayed) => replayed,
         Err(error) => return drive::fail(&error),
     };
     let summary = replayed.report.finish();
     let digest = replayed.digest.to_string();
     let recorded_exit = log.end().map_or(summary.exit, |end| end.exit);
-    drive::report(&summary, &log.header().id, &digest, recorded_exit, args.format);
+    drive::report(&summary, &log.header().id, &digest, recorded_exit, format);
     for divergence in replayed.divergences.iter().take(SHOWN) {
         out::error(&format!("[{}] {divergence}", DIVERGED.code));
     }

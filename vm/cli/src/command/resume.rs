@@ -10,8 +10,8 @@ use aigo_log::{Journal, Log};
 use aigo_vm::{Planned, RunError, error, recorded_trial, spent_by};
 
 use super::drive::{self, Drive};
-use super::run;
-use crate::args::ResumeArgs;
+use super::{replay, run};
+use crate::args::{Format, ResumeArgs};
 use crate::task::Task;
 use crate::world::Folder;
 use crate::{exit, out, runs, task};
@@ -25,11 +25,15 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
             return exit::USAGE;
         }
     };
+    let log = match Log::open(&folder) {
+        Ok(log) => log,
+        Err(error) => return drive::fail(&RunError::Log(error)),
+    };
+    if log.is_sealed() {
+        return sealed(&log, args.driving.format);
+    }
     // The task is looked at before the log is touched: a run that cannot go on is left as it is.
-    let task = match Log::open(&folder)
-        .map_err(|error| drive::fail(&RunError::Log(error)))
-        .and_then(|log| same_task(&log, args.task.as_deref()))
-    {
+    let task = match same_task(&log, args.task.as_deref()) {
         Ok(task) => task,
         Err(code) => return code,
     };
@@ -87,6 +91,15 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         driving: &args.driving,
     };
     drive::drive(drive, logged.chain(rest))
+}
+
+/// A run that is sealed has ended, every conversation of it: its report is shown once more, with the code that it had.
+fn sealed(log: &Log, format: Format) -> u8 {
+    out::note("the run has ended and its log is sealed: there is nothing to go on with");
+    match replay::show(log, format) {
+        exit::PASSED => log.end().map_or(exit::FAULT, |end| exit::of_results(end.exit)),
+        code => code,
+    }
 }
 
 /// What a log has of its trials.
