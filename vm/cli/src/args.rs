@@ -384,6 +384,8 @@ pub(crate) enum ExportFormat {
     Jsonl,
     /// For spreadsheets: no cell is a formula
     Csv,
+    /// A log of Inspect AI, for its viewer; `-o FILE` is needed
+    Eval,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,7 @@
 
 use aigo_ir::message::{ASSISTANT, Message, MessageKind};
 use aigo_ir::program::{Player, Program};
-use aigo_ir::text::json_string;
+use aigo_ir::text::{is_dangerous, json_string};
 use aigo_ir::value::Value;
 
 use crate::Summary;
@@ -110,10 +110,10 @@ pub fn header(header: &Header<'_>) -> String {
     .to_json()
 }
 
-/// The name of a sample's file. Keys can hold what names of files cannot.
+/// The name of a sample's file, by which Inspect finds it. No name leads out of the folder into which somebody unpacks it.
 pub fn sample_name(told: &Told<'_>) -> String {
-    let key: String = told.key.chars().map(|c| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();
-    format!("samples/{key}_epoch_{}.json", told.epoch)
+    let key: String = told.key.chars().map(|c| if is_dangerous(c) || c == '\\' { '_' } else { c }).collect();
+    format!("samples/{}_epoch_{}.json", key.replace("..", "__").trim_start_matches('/'), told.epoch)
 }
 
 /// The file of a sample.

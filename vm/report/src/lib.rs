@@ -6,11 +6,13 @@ pub mod conversation;
 pub mod export;
 mod gates;
 mod groups;
+pub mod inspect;
 mod interval;
 mod json;
 mod stats;
 mod text;
 mod trials;
+pub mod zip;
 
 pub use gates::{GateResult, GateValue};
 pub use interval::{FEW_CLUSTERS, Interval, LEAST_CLUSTERS};

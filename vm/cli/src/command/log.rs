@@ -1,6 +1,7 @@
 //! `aigo log`: looking into a log, handing it on, sealing it.
 
 mod diff;
+mod eval;
 mod export;
 mod show;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aigo_ir::program::Program;
-use aigo_log::{Journal, Log};
+use aigo_log::{Journal, Log, TornTail};
 use aigo_vm::{Planned, RunError, error, recorded_trial, spent_by};
 
 use super::drive::{self, Drive};
@@ -46,13 +46,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         Ok(reopened) => reopened,
         Err(error) => return drive::fail(&RunError::Log(error)),
     };
-    if let Some(torn) = &recovery.torn {
-        out::note(&format!(
-            "the log ended in {} torn bytes, which no one had been told of; they are kept in {}",
-            torn.bytes,
-            torn.kept.display()
-        ));
-    }
+    tell_torn(recovery.torn.as_ref());
     let log = recovery.log;
     let begun = match Begun::of(&log, &task.program) {
         Ok(begun) => begun,
@@ -91,6 +85,17 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         driving: &args.driving,
     };
     drive::drive(drive, logged.chain(rest))
+}
+
+/// What was cut off the log is told.
+fn tell_torn(torn: Option<&TornTail>) {
+    if let Some(torn) = torn {
+        out::note(&format!(
+            "the log ended in {} torn bytes, which no one had been told of; they are kept in {}",
+            torn.bytes,
+            torn.kept.display()
+        ));
+    }
 }
 
 /// A run that is sealed has ended, every conversation of it: its report is shown once more, with the code that it had.

@@ -2,10 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::sync::Arc;
 
+use aigo_log::Log;
+use aigo_machine::Linked;
 use aigo_report::export::{self, Cells, MESSAGES, VERDICTS};
 use aigo_vm::{RunError, retrace};
 
+use super::eval;
 use super::show::Parts;
 use crate::args::{ExportArgs, ExportFormat, Rows};
 use crate::command::drive;
@@ -48,6 +52,14 @@ pub(super) fn export(args: &ExportArgs) -> u8 {
         Ok(linked) => linked,
         Err(error) => return drive::fail(&error),
     };
+    if args.format == ExportFormat::Eval {
+        return eval::export(&log, &linked, args.output.as_deref());
+    }
+    rows(&log, &linked, args)
+}
+
+/// A row for each verdict or message.
+fn rows(log: &Log, linked: &Arc<Linked>, args: &ExportArgs) -> u8 {
     let unwritten = |why: &str| {
         let target = args.output.as_ref().map_or_else(|| "the output".to_owned(), |path| path.display().to_string());
         out::error(&format!("{target} cannot be written: {why}"));
@@ -75,7 +87,7 @@ pub(super) fn export(args: &ExportArgs) -> u8 {
             Ok(trial) => trial,
             Err(error) => return drive::fail(&RunError::Log(error)),
         };
-        let retraced = retrace(&linked, &trial);
+        let retraced = retrace(linked, &trial);
         open += u64::from(retraced.outcome.is_none());
         let parts = Parts::of(&trial, &retraced);
         let told = parts.told(&trial);
@@ -85,8 +97,8 @@ pub(super) fn export(args: &ExportArgs) -> u8 {
         };
         for cells in &rows {
             let line = match args.format {
-                ExportFormat::Jsonl => export::json_line(&heads, cells),
                 ExportFormat::Csv => export::csv_line(cells),
+                ExportFormat::Jsonl | ExportFormat::Eval => export::json_line(&heads, cells),
             };
             if let Err(why) = target.write(&line) {
                 return unwritten(&why);
