@@ -2,6 +2,7 @@
 
 mod adversarial;
 mod calibrate;
+mod canary;
 mod check;
 mod check_formats;
 mod check_hostile;
@@ -14,12 +15,15 @@ mod fault_table;
 mod faults;
 mod fix;
 mod fmt;
+mod full_disk;
 mod init;
 mod interrupts;
 mod keys;
+mod kill_loop;
 mod limits;
 mod lints;
 mod lock;
+mod logs;
 mod outcomes;
 mod providers;
 mod quickstart;

@@ -187,7 +187,7 @@ impl Calls {
                 None => self.intend(call, most)?,
             };
             let sent = Instant::now();
-            match attempt(&at.kind, call.ask).await {
+            match self.attempt(&at.kind, call.ask).await {
                 Ok(mut reply) => {
                     at.limiter.went_well(&mut place, &reply.rates);
                     drop(place);
@@ -227,6 +227,24 @@ impl Calls {
                 }
             }
         }
+    }
+
+    /// One attempt, within the time that its step gives it. An answer that takes longer is none, and would take longer again.
+    /// Nothing behind this has seen a secret of the run.
+    async fn attempt(&self, client: &Kind, ask: &Ask) -> Result<Reply, Fault> {
+        let mut outcome = match ask.timeout_s {
+            None => client.ask(&ask.request).await,
+            Some(seconds) => {
+                let within = tokio::time::timeout(Duration::from_secs(seconds), client.ask(&ask.request)).await;
+                within.unwrap_or_else(|_| {
+                    let fault =
+                        Fault::new(Class::Request("timeout"), format!("no answer within the step's {seconds} s"));
+                    Err(Fault { billed: true, ..fault })
+                })
+            }
+        };
+        self.players.1.clean(&mut outcome);
+        outcome
     }
 
     /// What follows a fault, by its class.
@@ -352,16 +370,6 @@ fn record(trial: u64, ask: &Ask) -> AskRecord {
         retry: false,
         most: None,
     }
-}
-
-/// One attempt, within the time that its step gives it. An answer that takes longer is none, and would take longer again.
-async fn attempt(client: &Kind, ask: &Ask) -> Result<Reply, Fault> {
-    let Some(seconds) = ask.timeout_s else { return client.ask(&ask.request).await };
-    let limit = Duration::from_secs(seconds);
-    tokio::time::timeout(limit, client.ask(&ask.request)).await.unwrap_or_else(|_| {
-        let fault = Fault::new(Class::Request("timeout"), format!("no answer within the step's {seconds} s"));
-        Err(Fault { billed: true, ..fault })
-    })
 }
 
 /// Tells the limiter of a fault.

@@ -32,9 +32,11 @@ pub static CALL_REFUSED: Row = Row::error("R0133", "an endpoint refuses the smal
 pub static PARENT_GONE: Row = Row::error("R0190", "the run that answers come from is not there");
 /// Scorers cannot be put on recorded conversations.
 pub static NO_GRAFT: Row = Row::error("R0191", "scorers that do not fit the recorded conversations");
+/// A secret that could be a word.
+pub static WEAK_SECRET: Row = Row::warning("R0170", "a secret that could be a word");
 
 /// All rows of running.
-pub static ROWS: [&Row; 14] = [
+pub static ROWS: [&Row; 15] = [
     &KEY_UNSET,
     &NO_CLIENT,
     &BAD_ROW,
@@ -49,6 +51,7 @@ pub static ROWS: [&Row; 14] = [
     &CALL_REFUSED,
     &PARENT_GONE,
     &NO_GRAFT,
+    &WEAK_SECRET,
 ];
 
 /// What ends a run before it is through.

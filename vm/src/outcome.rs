@@ -27,8 +27,8 @@ pub(crate) fn digest(program: &Key, dataset: &Key, report: &Report) -> Key {
     aigo_log::digest(program, dataset, leaves)
 }
 
-/// What the report takes.
-pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
+/// What the report takes of a trial's outcome.
+pub fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
     let place = |name: &str| program.scorers.iter().position(|scorer| &*scorer.name == name);
     let scores = outcome
         .scores

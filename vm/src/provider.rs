@@ -14,19 +14,21 @@ mod secrets;
 mod shape;
 pub mod wire;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::program::{ChatModel, HeaderValue, Player, Program, Role};
 use aigo_machine::{Answer, Request};
 
-use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
+use crate::error::{CANNOT_RUN, KEY_UNSET, RunError, WEAK_SECRET};
 use crate::fault::{Class, Fault};
 use crate::limiter::Limiter;
 use crate::rates::Rates;
 use client::Client;
 use probe::Probe;
 pub use probe::Verdict;
+use secrets::Redactor;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
@@ -83,7 +85,7 @@ pub(crate) struct PlayerOf {
 }
 
 /// The players of a program's roles, in its order.
-pub struct Players(pub(crate) Vec<PlayerOf>);
+pub struct Players(pub(crate) Vec<PlayerOf>, pub(crate) Redactor);
 
 impl Players {
     /// Sets up the players. Every key that is not set is told.
@@ -99,6 +101,13 @@ impl Players {
         concurrency: usize,
     ) -> Result<Self, Vec<RunError>> {
         let (mut players, mut errors) = (Vec::new(), Vec::new());
+        // Whatever any role is told is a secret of the run: one server can say what was meant for another.
+        let told = RefCell::new(Vec::new());
+        let secrets: Secrets<'_> = &|name| {
+            let found = secrets(name);
+            told.borrow_mut().extend(found.clone().map(|secret| (secret, name.to_owned())));
+            found
+        };
         let mut connections = None;
         let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
         for role in &program.roles {
@@ -146,7 +155,20 @@ impl Players {
             };
             players.push(PlayerOf { kind, limiter });
         }
-        if errors.is_empty() { Ok(Self(players)) } else { Err(errors) }
+        let redactor = Redactor::new(told.take().into_iter());
+        if errors.is_empty() { Ok(Self(players, redactor)) } else { Err(errors) }
+    }
+
+    /// What a person should know before the run begins: of each secret that could be a word that it is not taken out of answers.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let weak = self.1.weak().iter().map(|name| {
+            let message = format!(
+                "{name} is short, or of letters alone: it could be a word, so it is taken out of what goes wrong, and not out of \
+                 answers"
+            );
+            WEAK_SECRET.nowhere(message).help("use a key of at least 12 characters that has digits in it")
+        });
+        weak.collect()
     }
 }
 

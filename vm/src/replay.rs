@@ -62,7 +62,7 @@ pub(crate) fn drawn(seed: u64, n: u64) -> u64 {
 }
 
 /// The program of a log, ready to run.
-pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
+pub fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     let header = log.header();
     let bad =
         |why: String| RunError::told(BAD_PROGRAM.nowhere(format!("the program in the log cannot be used: {why}")));
@@ -73,11 +73,6 @@ pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
         return Err(bad(format!("its hash is {}, and the log says {}", linked.hash.hex(6), header.hash.hex(6))));
     }
     Ok(Arc::new(linked))
-}
-
-/// The program of a log, ready to run.
-pub fn program(log: &Log) -> Result<Arc<Linked>, RunError> {
-    linked(log)
 }
 
 /// The baseline of a log, where its run has one.

@@ -6,8 +6,8 @@ pub(crate) const PASSED: u8 = 0;
 pub(crate) const USAGE: u8 = 2;
 /// The task has errors, also denied warnings and keys that are not set.
 pub(crate) const TASK: u8 = 3;
-/// A gate is undecided, or something is missing that may not be.
-pub(crate) const UNDECIDED: u8 = 4;
+/// A gate is undecided, or something is open, or missing that may not be.
+pub(crate) const INCOMPLETE: u8 = 4;
 /// A replay differs, or a comparison finds something worse.
 pub(crate) const DIFFERS: u8 = 5;
 /// A log is damaged, locked, or of an unknown version.

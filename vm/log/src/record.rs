@@ -266,6 +266,17 @@ impl Record {
             Self::End(_) => "end",
         }
     }
+
+    /// The trial that it is of, if it is of one.
+    pub const fn trial(&self) -> Option<u64> {
+        match self {
+            Self::Open(Open { trial, .. })
+            | Self::Ask(Ask { trial, .. })
+            | Self::Got(Got { trial, .. })
+            | Self::Close(Close { trial, .. }) => Some(*trial),
+            Self::Run(_) | Self::Durable(_) | Self::Resumed(_) | Self::End(_) => None,
+        }
+    }
 }
 
 /// A field that is there, even as `null`, is `Some`: a score of null is not the absence of a score.

@@ -170,6 +170,18 @@ impl Trial {
         &self.taken
     }
 
+    /// The verdicts so far, in the order in which they were given.
+    pub fn scored(&self) -> &[ScoreRow] {
+        &self.scores
+    }
+
+    /// The conversation: at its end, or as far as it has come.
+    pub fn so_far(&self) -> Arc<Conversation> {
+        let solving = self.lanes.values().filter(|resting| matches!(resting.lane.graph, GraphRef::Solve(_)));
+        let longest = solving.map(|resting| &resting.lane.conversation).max_by_key(|known| known.messages().len());
+        Arc::clone(longest.filter(|_| self.ending.is_none()).unwrap_or(&self.conversation))
+    }
+
     /// What the trial came to, once no lane is left.
     pub fn outcome(&self) -> Option<Outcome> {
         let ending = self.ending.filter(|_| self.lanes.is_empty())?;

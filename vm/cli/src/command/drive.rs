@@ -10,7 +10,7 @@ use aigo_report::Sheet;
 use aigo_report::Texts;
 use aigo_vm::{Finished, Planned, Players, Progress, RunError, Settings, StopReason, error};
 
-use crate::args::{Color, Driving, Durability, Format};
+use crate::args::{Color, Driving, Durability, Format, Seal};
 use crate::watch::Watch;
 use crate::{exit, out};
 
@@ -66,8 +66,34 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
         Err(error) => fail(&error),
         Ok(finished) => {
             let finished = Finished { report: finished.report.against(drive.baseline), ..finished };
-            tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving)
+            let code = tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving);
+            // The journal holds the folder's lock.
+            drop(drive.journal);
+            if finished.open == 0 && finished.stopped.is_none() {
+                seal(drive.folder, drive.driving.seal);
+            }
+            code
         }
+    }
+}
+
+/// A log of more than so many bytes is sealed when its run has ended. A smaller one is looked at with `grep` and an editor, and
+/// sealing saves little.
+const SEALED_FROM: u64 = 8 << 20;
+
+/// Seals a log where that is asked for, or worth it. A log that is not sealed is as good as before.
+fn seal(folder: &Path, when: Seal) {
+    let is_wanted = match when {
+        Seal::Never => false,
+        Seal::Always => true,
+        Seal::Auto => std::fs::metadata(folder.join("log.jsonl")).is_ok_and(|meta| meta.len() > SEALED_FROM),
+    };
+    if !is_wanted {
+        return;
+    }
+    match aigo_log::seal(folder) {
+        Ok(sealing) => out::note(&format!("sealed: {}", sealing.path.display())),
+        Err(error) => out::note(&format!("warning: [{}] the log stays as it is: {error}", error.code())),
     }
 }
 
@@ -101,7 +127,7 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving
         Some(StopReason::Fault(what)) => out::error(&format!("stopped by a fault of aigo: {what}")),
         Some(StopReason::Limit(limit)) => out::note(&format!("stopped at {limit}")),
         Some(StopReason::Endpoint(message)) => out::error(&format!("stopped: {message}")),
-        Some(StopReason::Log(error)) => out::error(&error.to_string()),
+        Some(StopReason::Log(error)) => out::error(&format!("[{}] {error}", error.code())),
     }
     if let Some(reason) =
         finished.open_reason.as_ref().filter(|_| !matches!(finished.stopped, Some(StopReason::Endpoint(_))))
@@ -142,7 +168,7 @@ fn strict(summary: &aigo_report::Summary, code: u8, driving: &Driving) -> u8 {
         return code;
     }
     out::note(&format!("{missing} verdicts are missing, and `--strict` bears none"));
-    exit::UNDECIDED
+    exit::INCOMPLETE
 }
 
 /// The report, the same for a run and its replay.

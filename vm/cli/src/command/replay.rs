@@ -8,7 +8,7 @@ use aigo_vm::error::DIVERGED;
 use aigo_vm::{Replayed, RunError, Schedule};
 
 use super::{against, drive};
-use crate::args::ReplayArgs;
+use crate::args::{Format, ReplayArgs};
 use crate::{exit, out, runs};
 
 /// How many differences are shown.
@@ -19,14 +19,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> u8 {
 }
 
 fn replayed(args: &ReplayArgs) -> Result<u8, u8> {
-    let path = runs::find(&args.run, &args.runs).map_err(|message| {
-        out::error(&message);
-        exit::USAGE
-    })?;
-    let log = Log::open(&path).map_err(|error| drive::fail(&RunError::Log(error)))?;
-    if let Some(warning) = log.state().warning(&path.display().to_string()) {
-        out::note(&format!("warning: [{}] {}", warning.row.code, warning.message));
-    }
+    let log = runs::open(&args.run, &args.runs)?;
     let jobs = args.jobs.and_then(|jobs| NonZeroUsize::new(usize::from(jobs)));
     let schedule = Schedule { jobs, shuffle: args.shuffle };
     if let Some(task) = &args.task {
@@ -34,15 +27,23 @@ fn replayed(args: &ReplayArgs) -> Result<u8, u8> {
         return Ok(of_task(&log, &replayed, args));
     }
     let replayed = aigo_vm::replay_in(&log, &schedule).map_err(|error| drive::fail(&error))?;
-    Ok(of_log(&log, &replayed, args))
+    Ok(of_log(&log, &replayed, args.format))
+}
+
+/// Replays a log, shows its report, and says whether it is what the log says.
+pub(crate) fn show(log: &Log, format: Format) -> u8 {
+    match aigo_vm::replay(log) {
+        Ok(replayed) => of_log(log, &replayed, format),
+        Err(error) => drive::fail(&error),
+    }
 }
 
 /// What became of the log's own program.
-fn of_log(log: &Log, replayed: &Replayed, args: &ReplayArgs) -> u8 {
+fn of_log(log: &Log, replayed: &Replayed, format: Format) -> u8 {
     let summary = replayed.report.finish();
     let digest = replayed.digest.to_string();
     let recorded_exit = log.end().map_or(summary.exit, |end| end.exit);
-    drive::report(&summary, &log.header().id, &digest, recorded_exit, args.format);
+    drive::report(&summary, &log.header().id, &digest, recorded_exit, format);
     tell(replayed);
     match log.end() {
         None => out::note("the run has not ended: `aigo resume` goes on with it"),

@@ -12,8 +12,8 @@ use aigo_machine::Linked;
 use aigo_vm::{Parent, Planned, Players, Rules, RunError, error, recorded_trial, spent_by};
 
 use super::drive::{self, Drive};
-use super::{from, run, score};
-use crate::args::ResumeArgs;
+use super::{from, replay, run, score};
+use crate::args::{Format, ResumeArgs};
 use crate::task::Task;
 use crate::world::Folder;
 use crate::{exit, out, runs, select, task};
@@ -33,6 +33,9 @@ fn resumed(args: &ResumeArgs) -> Result<u8, u8> {
     };
     // The task is looked at before the log is touched: a run that cannot go on is left as it is.
     let log = Log::open(&folder).map_err(|error| drive::fail(&RunError::Log(error)))?;
+    if log.is_sealed() {
+        return Ok(sealed(&log, args.driving.format));
+    }
     let header = log.header();
     if header.parent.as_ref().is_some_and(|parent| parent.scores) {
         return score::resume(args, &folder, header);
@@ -84,13 +87,7 @@ impl Again<'_> {
     ) -> Result<u8, u8> {
         let reopened = Journal::reopen(self.folder, env!("CARGO_PKG_VERSION"), drive::durability(&args.driving));
         let (journal, recovery) = reopened.map_err(|error| drive::fail(&RunError::Log(error)))?;
-        if let Some(torn) = &recovery.torn {
-            out::note(&format!(
-                "the log ended in {} torn bytes, which no one had been told of; they are kept in {}",
-                torn.bytes,
-                torn.kept.display()
-            ));
-        }
+        tell_torn(recovery.torn.as_ref());
         let log = recovery.log;
         let baseline = aigo_vm::baseline(&log).map_err(|error| drive::fail(&error))?;
         let begun = Begun::of(&log, &self.linked.program).map_err(|error| drive::fail(&error))?;
@@ -124,6 +121,26 @@ impl Again<'_> {
             driving: &args.driving,
         };
         Ok(drive::drive(drive, from::with(self.parent, &self.linked, logged.chain(rest))))
+    }
+}
+
+/// What was cut off the log is told.
+fn tell_torn(torn: Option<&TornTail>) {
+    if let Some(torn) = torn {
+        out::note(&format!(
+            "the log ended in {} torn bytes, which no one had been told of; they are kept in {}",
+            torn.bytes,
+            torn.kept.display()
+        ));
+    }
+}
+
+/// A run that is sealed has ended, every conversation of it: its report is shown once more, with the code that it had.
+fn sealed(log: &Log, format: Format) -> u8 {
+    out::note("the run has ended and its log is sealed: there is nothing to go on with");
+    match replay::show(log, format) {
+        exit::PASSED => log.end().map_or(exit::FAULT, |end| exit::of_results(end.exit)),
+        code => code,
     }
 }
 

@@ -88,6 +88,10 @@ pub(crate) fn ready(task: &Task, concurrency: usize) -> Result<(Arc<Linked>, Pla
     let linked = linked(task)?;
     let players = Players::new(&task.program, &secrets(&task.root), concurrency)
         .map_err(|errors| errors.iter().map(drive::fail).max().unwrap_or(exit::TASK))?;
+    for warning in players.warnings() {
+        let help = warning.help.as_deref().map_or_else(String::new, |help| format!("\n  help: {help}"));
+        out::note(&format!("warning: [{}] {}{help}", warning.row.code, warning.message));
+    }
     Ok((linked, players))
 }
 
