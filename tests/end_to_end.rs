@@ -1,5 +1,6 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
+mod apps;
 mod check;
 mod check_formats;
 mod check_hostile;

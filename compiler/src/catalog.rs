@@ -76,6 +76,8 @@ rows! {
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
     SCORE_OFF_SCALE error "E0569" "a score that is not on its scale";
+    // Applications.
+    UNKNOWN_HOST error "E0570" "a request whose host is not known";
     // The lock.
     BAD_LOCK error "E0650" "a lock that cannot be read";
     MOVED error "E0651" "something moved since the task was locked";

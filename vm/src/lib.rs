@@ -7,6 +7,7 @@
 //! ```
 //! This is the only crate that knows tokio and reqwest.
 
+mod again;
 mod attempts;
 mod driver;
 pub mod error;
@@ -22,6 +23,7 @@ mod replay;
 mod stop;
 pub mod support;
 
+pub use again::{begins_again, superseded};
 pub use attempts::most_attempts;
 pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};

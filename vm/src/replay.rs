@@ -9,6 +9,7 @@ use aigo_log::Log;
 use aigo_machine::{Linked, Outcome, Position, Trial};
 use aigo_report::Report;
 
+use crate::again::superseded;
 use crate::error::{BAD_PROGRAM, RunError};
 use crate::outcome;
 use crate::recorded::{Found, Recorded, recorded_trial};
@@ -79,8 +80,9 @@ pub fn replay(log: &Log) -> Result<Replayed, RunError> {
         unanswered: 0,
     };
     let mut ended: u64 = 0;
-    for trial in log.trials() {
-        let logged = trial?;
+    let gone = superseded(&linked.program, log)?;
+    for number in log.numbers().filter(|number| !gone.contains(number)) {
+        let logged = log.trial(number)?;
         let (sample, recorded) = recorded_trial(&logged);
         replayed.unanswered += recorded.unanswered;
         let diverged = |position: Option<Position>, what: String| Divergence {

@@ -266,6 +266,9 @@ pub(crate) struct Driving {
     /// How the report is shown
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Run the commands of the task: its `command` roles, tools and calls. It is remembered for its folder and these commands
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
     /// What a recorded answer survives: a loss of power (`batch`), or the end of the process (`process`)
     #[arg(long, value_enum, default_value_t = Durability::Batch)]
     pub(crate) durability: Durability,

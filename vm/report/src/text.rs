@@ -83,6 +83,7 @@ fn excerpt_of(trial: &TrialReport, verdict: &Verdict, out: &mut String) {
         }
         let body = match &message.kind {
             MessageKind::Call { tool, arguments, .. } => format!("call of {tool}: {arguments}"),
+            MessageKind::Read => format!("read: {}", message.text),
             _ => message.text.to_string(),
         };
         let marked = cited.iter().fold(body, |body, evidence| mark(&body, &evidence.quote));

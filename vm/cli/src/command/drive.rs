@@ -46,6 +46,7 @@ pub(crate) fn fail(error: &RunError) -> u8 {
 /// Drives trials to their ends, prints the report, and gives the exit code.
 pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Planned, RunError>>) -> u8 {
     let settings = Settings {
+        run: drive.id.clone(),
         concurrency: drive.driving.jobs as usize,
         dataset: drive.dataset,
         next_trial: drive.next_trial,

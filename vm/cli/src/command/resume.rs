@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use aigo_ir::program::Program;
 use aigo_log::{Journal, Log};
-use aigo_vm::{Planned, RunError, error, recorded_trial, spent_by};
+use aigo_vm::{Planned, RunError, begins_again, error, recorded_trial, spent_by, superseded};
 
 use super::drive::{self, Drive};
 use super::run;
 use crate::args::ResumeArgs;
 use crate::task::Task;
 use crate::world::Folder;
-use crate::{exit, out, runs, task};
+use crate::{exit, out, runs, task, trust};
 
 pub(crate) fn resume(args: &ResumeArgs) -> u8 {
     let folder = match runs::find(&args.run, &args.driving.runs) {
@@ -33,7 +33,9 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         Ok(task) => task,
         Err(code) => return code,
     };
-    let (linked, players) = match run::ready(&task, args.driving.jobs as usize) {
+    let ready = trust::check(&task, args.driving.allow_commands)
+        .and_then(|trusted| run::ready(&task, args.driving.jobs as usize).map(|ready| trusted.with(ready)));
+    let (linked, players) = match ready {
         Ok(ready) => ready,
         Err(code) => return code,
     };
@@ -54,6 +56,12 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         Ok(begun) => begun,
         Err(error) => return drive::fail(&error),
     };
+    if begun.again > 0 {
+        out::note(&format!(
+            "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
+            begun.again, begun.bought_again,
+        ));
+    }
     out::note(&format!(
         "{} of {} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
         begun.closed,
@@ -62,9 +70,14 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         begun.unanswered,
     ));
     let world = Folder::new(&task.root);
-    let logged = log.numbers().map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
+    let (gone, program) = (begun.gone, &task.program);
+    let numbers = log.numbers().filter(|number| !gone.contains(number));
+    let logged = numbers.map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
         let trial = trial?;
         let (sample, recorded) = recorded_trial(&trial);
+        if begins_again(program, &trial) {
+            return Ok(Planned { sample, begun: None, closed: None });
+        }
         let begun = Some((trial.open.trial, recorded));
         Ok(Planned { sample, begun, closed: trial.close })
     });
@@ -90,6 +103,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
 }
 
 /// What a log has of its trials.
+#[derive(Default)]
 struct Begun {
     opened: BTreeSet<(String, u32)>,
     next_trial: u64,
@@ -99,21 +113,33 @@ struct Begun {
     /// In 10^-12 USD.
     spent: u64,
     unanswered: usize,
+    /// Trials that begin again, and the answers in them.
+    again: usize,
+    bought_again: usize,
+    /// Those that have begun again already, under another number.
+    gone: BTreeSet<u64>,
 }
 
 impl Begun {
     fn of(log: &Log, program: &Program) -> Result<Self, RunError> {
-        let mut begun =
-            Self { opened: BTreeSet::new(), next_trial: 1, closed: 0, answers: 0, asks: 0, spent: 0, unanswered: 0 };
+        let mut begun = Self { next_trial: 1, gone: superseded(program, log)?, ..Self::default() };
         for trial in log.trials() {
             let trial = trial?;
             let (_, recorded) = recorded_trial(&trial);
             begun.opened.insert((trial.open.key.clone(), trial.open.epoch));
             begun.next_trial = begun.next_trial.max(trial.open.trial + 1);
             begun.closed += usize::from(trial.close.is_some());
-            begun.answers += recorded.len();
             begun.asks += trial.calls.len();
             begun.spent = begun.spent.saturating_add(spent_by(program, &trial));
+            if begun.gone.contains(&trial.open.trial) {
+                continue;
+            }
+            if begins_again(program, &trial) {
+                begun.again += 1;
+                begun.bought_again += recorded.len();
+                continue;
+            }
+            begun.answers += recorded.len();
             begun.unanswered += recorded.unanswered;
         }
         Ok(begun)

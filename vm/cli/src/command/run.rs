@@ -12,7 +12,7 @@ use super::plan;
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
-use crate::{exit, out, runs, show, task};
+use crate::{exit, out, runs, show, task, trust};
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
     let task = match task::load(&args.task) {
@@ -22,7 +22,9 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
     if args.dry_run {
         return plan::dry_run(&task, &args.driving);
     }
-    let (linked, players) = match ready(&task, args.driving.jobs as usize) {
+    let ready = trust::check(&task, args.driving.allow_commands)
+        .and_then(|trusted| ready(&task, args.driving.jobs as usize).map(|ready| trusted.with(ready)));
+    let (linked, players) = match ready {
         Ok(ready) => ready,
         Err(code) => return code,
     };

@@ -76,10 +76,11 @@ fn got() -> impl Strategy<Value = Record> {
         cached,
         reasoning,
     });
-    let maybe = (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count()));
+    let maybe =
+        (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count(), vec(text(), 0..3)));
     (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
-        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms)))| {
-            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, context, lossy, ms })
+        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms, read)))| {
+            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, read, context, lossy, ms })
         },
     )
 }

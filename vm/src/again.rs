@@ -1,0 +1,29 @@
+//! Trials that begin again: those whose application kept something between two calls that is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aigo_ir::program::Program;
+use aigo_log::{Log, Trial};
+
+use crate::error::RunError;
+
+/// Whether an interrupted trial has to begin again: it has asked an application whose session or process is gone. Nothing of
+/// it is used; all that it has asked is asked, and bought, again.
+pub fn begins_again(program: &Program, trial: &Trial) -> bool {
+    trial.close.is_none() && trial.calls.iter().any(|call| program.begins_again(&call.ask.role))
+}
+
+/// The trials of a log that have begun again under another number: nothing of them counts.
+pub fn superseded(program: &Program, log: &Log) -> Result<BTreeSet<u64>, RunError> {
+    let mut gone = BTreeSet::new();
+    if program.roles.iter().all(aigo_ir::program::Role::resumes) {
+        return Ok(gone);
+    }
+    let mut last: BTreeMap<(String, u32), u64> = BTreeMap::new();
+    for trial in log.trials() {
+        let open = trial?.open;
+        // Their numbers rise.
+        gone.extend(last.insert((open.key, open.epoch), open.trial));
+    }
+    Ok(gone)
+}
