@@ -239,6 +239,9 @@ pub(crate) struct RunArgs {
     /// Print what the run would do and cost at most, and ask nobody
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Tell the application something in a first turn, ask for it in a second, and say whether it remembers; no run is made
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) probe: bool,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }

@@ -11,6 +11,7 @@ pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod lock;
 pub(crate) mod plan;
+mod probe;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod run;

@@ -66,7 +66,7 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
 }
 
 /// The first Ctrl-C ends new calls and lets those in flight come home; the second ends the process.
-fn interrupted(again: bool) {
+pub(crate) fn interrupted(again: bool) {
     if again {
         std::process::exit(i32::from(exit::INTERRUPTED));
     }

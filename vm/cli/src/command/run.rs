@@ -8,7 +8,7 @@ use aigo_machine::{Linked, Sample};
 use aigo_vm::{Planned, Players, RunError, error};
 
 use super::drive::{self, Drive};
-use super::plan;
+use super::{plan, probe};
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
@@ -21,6 +21,9 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
     };
     if args.dry_run {
         return plan::dry_run(&task, &args.driving);
+    }
+    if args.probe {
+        return probe::probe(task, args);
     }
     let ready = trust::check(&task, args.driving.allow_commands)
         .and_then(|trusted| ready(&task, args.driving.jobs as usize).map(|ready| trusted.with(ready)));
@@ -105,7 +108,7 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
     })
 }
 
-fn header(task: &Task, linked: &Linked, id: &str) -> Run {
+pub(crate) fn header(task: &Task, linked: &Linked, id: &str) -> Run {
     let engines = [("minijinja", "3.1.0"), ("regex", "1"), ("unicode-normalization", "0.1")];
     Run {
         format: FORMAT,
