@@ -1,6 +1,7 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
 mod adversarial;
+mod apps;
 mod calibrate;
 mod canary;
 mod check;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use aigo_ir::gate::CONFIRM;
 use aigo_ir::graph::Graph;
-use aigo_ir::program::{EXPECTATIONS, Program, Scorer};
+use aigo_ir::program::{EXPECTATIONS, Player, Program, Role, Scorer};
 use aigo_ir::span::Span;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
@@ -78,9 +78,14 @@ fn confirm(task: &mut Task) {
 
 fn solves(task: &Task) -> (Vec<Graph>, Vec<Span>) {
     let (mut graphs, mut never) = (Vec::new(), Vec::new());
+    let ends = |role: &&Role| match &role.player {
+        Player::Http(http) => http.reply.as_ref().is_some_and(|reply| reply.done.is_some()),
+        _ => false,
+    };
+    let enders: Vec<&str> = task.roles.iter().filter(ends).map(|role| &*role.name).collect();
     for solve in &task.solves {
         let mut unreached = Vec::new();
-        let mut graph = solve::solve(&solve.name, &solve.steps, !task.tools.is_empty(), &mut unreached);
+        let mut graph = solve::solve(&solve.name, &solve.steps, !task.tools.is_empty(), &enders, &mut unreached);
         graph.fields.clone_from(&solve.fields);
         never.extend(unreached.into_iter().map(|origin| origin.0.unwrap_or(solve.origin)));
         graphs.push(graph);

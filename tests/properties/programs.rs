@@ -82,7 +82,12 @@ fn tool(dice: &mut Dice, n: usize, roles: &[Role]) -> Tool {
     let name = format!("t{n}{}", dice.hostile()).into();
     if dice.one_in(2) {
         let role = dice.pick(roles).name.clone();
-        return Tool { name, description: "".into(), params: Vec::new(), answer: ToolAnswer::Role(role) };
+        let answer = ToolAnswer::Role(role);
+        if dice.one_in(2) {
+            return Tool { name, description: "".into(), params: Vec::new(), answer, idempotent: false };
+        }
+        let params = vec![Parameter { name: "n".into(), ty: Type::Int, default: None }];
+        return Tool { name, description: dice.hostile().into(), params, answer, idempotent: dice.one_in(2) };
     }
     let seats = || Expr::new(Kind::Attribute(Box::new(Expr::name("state")), "seats".into()));
     let more = Expr::new(Kind::Arithmetic(Operator::Add, Box::new(seats()), Box::new(Expr::name("n"))));
@@ -97,7 +102,13 @@ fn tool(dice: &mut Dice, n: usize, roles: &[Role]) -> Tool {
         Parameter { name: "n".into(), ty: Type::Int, default: dice.one_in(2).then_some(Value::Int(1)) },
         Parameter { name: "note".into(), ty: Type::Maybe(Box::new(Type::Str)), default: None },
     ];
-    Tool { name, description: dice.hostile().into(), params, answer: ToolAnswer::Rules(Box::new(rules)) }
+    Tool {
+        name,
+        description: dice.hostile().into(),
+        params,
+        answer: ToolAnswer::Rules(Box::new(rules)),
+        idempotent: false,
+    }
 }
 
 fn odd_type(dice: &mut Dice, depth: usize) -> Type {

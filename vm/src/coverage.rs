@@ -6,6 +6,7 @@ use std::sync::Arc;
 use aigo_log::Log;
 use aigo_machine::{Linked, Taken, Trial};
 
+use crate::again::counted;
 use crate::error::RunError;
 use crate::recorded::{Found, recorded_trial};
 
@@ -13,7 +14,7 @@ use crate::recorded::{Found, recorded_trial};
 /// end as far as they went.
 pub fn coverage(log: &Log, linked: &Arc<Linked>) -> Result<BTreeSet<Taken>, RunError> {
     let mut taken = BTreeSet::new();
-    for logged in log.trials() {
+    for logged in counted(&linked.program, log)? {
         let (sample, recorded) = recorded_trial(&logged?);
         let (mut trial, mut pending) = Trial::traced(Arc::clone(linked), sample);
         while let Some(next) = pending.pop() {

@@ -15,8 +15,12 @@ pub static DIVERGED: Row = Row::error("R0104", "a recorded answer does not fit w
 pub static BAD_PROGRAM: Row = Row::error("R0105", "the program in a log cannot be used");
 /// The task or the dataset of an interrupted run has changed.
 pub static CHANGED: Row = Row::error("R0106", "the task has changed since the run began");
-/// A part of the program cannot be run yet.
-pub static CANNOT_RUN: Row = Row::error("R0107", "a part that this build cannot run yet");
+/// Commands of a task that is not trusted.
+pub static NOT_TRUSTED: Row = Row::error("R0140", "commands that are not allowed to run");
+/// An application that does not remember.
+pub static FORGETS: Row = Row::error("R0141", "an application that forgets");
+/// An application that cannot be probed.
+pub static NOT_PROBED: Row = Row::error("R0142", "an application that cannot be probed");
 
 /// A limit of cost that cannot be kept.
 pub static NO_BOUND: Row = Row::error("R0110", "a limit of cost that cannot be kept");
@@ -36,14 +40,13 @@ pub static NO_GRAFT: Row = Row::error("R0191", "scorers that do not fit the reco
 pub static WEAK_SECRET: Row = Row::warning("R0170", "a secret that could be a word");
 
 /// All rows of running.
-pub static ROWS: [&Row; 15] = [
+pub static ROWS: [&Row; 17] = [
     &KEY_UNSET,
     &NO_CLIENT,
     &BAD_ROW,
     &DIVERGED,
     &BAD_PROGRAM,
     &CHANGED,
-    &CANNOT_RUN,
     &NO_BOUND,
     &KEY_REFUSED,
     &MODEL_REFUSED,
@@ -52,6 +55,9 @@ pub static ROWS: [&Row; 15] = [
     &PARENT_GONE,
     &NO_GRAFT,
     &WEAK_SECRET,
+    &NOT_TRUSTED,
+    &FORGETS,
+    &NOT_PROBED,
 ];
 
 /// What ends a run before it is through.

@@ -13,6 +13,7 @@ use aigo_log::{Close, Log, Trial as Logged};
 use aigo_machine::{Linked, Sample};
 use aigo_report::{OpenTrial, Report, Scored, Told, TrialReport};
 
+use crate::again::standing;
 use crate::divergence::{Cause, Divergence, Found};
 use crate::error::RunError;
 use crate::outcome;
@@ -60,7 +61,7 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
     let program = Arc::new(linked.program.clone());
     let mut report = Report::new(Arc::clone(&program)).against(baseline(log)?);
     let (mut ended, mut open, mut divergences) = (0_u64, 0_u64, Vec::new());
-    let numbers: Vec<u64> = log.numbers().collect();
+    let numbers = standing(&program, log)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     for batch in numbers.chunks(BATCH) {
         for done in in_parallel(log, &linked, batch, (depth, cause), threads) {

@@ -7,6 +7,7 @@
 //! ```
 //! This is the only crate that knows tokio and reqwest.
 
+mod again;
 mod against;
 mod attempts;
 mod coverage;
@@ -34,6 +35,7 @@ mod stop;
 pub mod support;
 mod survey;
 
+pub use again::{begins_again, counted, superseded};
 pub use against::{Against, replay_against};
 pub use attempts::most_attempts;
 pub use coverage::coverage;

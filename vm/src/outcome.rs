@@ -49,6 +49,9 @@ pub fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
     }
 }
 
+/// The key of what an application wants to see again: the id of its session.
+const SESSION: &str = "session";
+
 /// The record of an answer.
 pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, lossy: bool) -> Got {
     Got {
@@ -65,7 +68,8 @@ pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, 
         },
         model,
         fault: answer.fault.as_ref().map(ToString::to_string),
-        context: None::<Value>,
+        read: answer.context.iter().map(ToString::to_string).collect(),
+        context: answer.session.clone().map(|session| Value::map([(SESSION, Value::Str(session))])),
         lossy,
         ms: answer.ms,
         from: None,
@@ -86,5 +90,7 @@ pub(crate) fn answer(got: &Got) -> Answer {
             reasoning: got.usage.reasoning,
         },
         ms: got.ms,
+        context: got.read.iter().map(|chunk| chunk.as_str().into()).collect(),
+        session: got.context.as_ref().and_then(|context| context.get(SESSION)?.as_str()).map(Into::into),
     }
 }

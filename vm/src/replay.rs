@@ -10,6 +10,7 @@ use aigo_log::{Log, LogError};
 use aigo_machine::{Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::{Report, Sheet, TrialReport};
 
+use crate::again::standing;
 use crate::divergence::{Cause, Divergence, Found as Differs};
 use crate::error::{BAD_PROGRAM, RunError};
 use crate::outcome;
@@ -109,7 +110,7 @@ pub(crate) fn each(
     schedule: &Schedule,
     of_trial: impl Fn(u64) -> Result<OfTrial, LogError> + Sync,
 ) -> Result<Replayed, RunError> {
-    let numbers = schedule.order(log.numbers().collect());
+    let numbers = schedule.order(standing(&linked.program, log)?);
     let mut replayed = Replayed {
         report: Report::new(Arc::new(linked.program.clone())).against(baseline(log)?),
         digest: Key([0; 32]),

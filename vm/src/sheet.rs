@@ -14,6 +14,7 @@ use aigo_ir::verdict::{EvidenceRule, Outcome, Verdict};
 use aigo_log::{Log, Score, Trial};
 use aigo_report::{Mark, Measure, Sheet, SheetTrial, TrialReport};
 
+use crate::again::counted;
 use crate::error::RunError;
 use crate::recorded::recorded_trial;
 use crate::{outcome, replay};
@@ -28,7 +29,7 @@ pub fn sheet(log: &Log) -> Result<(Program, Sheet), RunError> {
     let scripts: BTreeMap<Arc<str>, Key> =
         program.solves.iter().map(|graph| (graph.name.clone(), script(graph))).collect();
     let mut trials = Vec::new();
-    for trial in log.trials() {
+    for trial in counted(program, log)? {
         trials.push(sheet_trial(program, &scripts, &trial?));
     }
     trials.sort_by(|a, b| (&a.key, a.epoch).cmp(&(&b.key, b.epoch)));
@@ -108,7 +109,7 @@ pub fn draws(log: &Log) -> Result<BTreeMap<usize, Vec<Vec<f64>>>, RunError> {
     if scorers.is_empty() {
         return Ok(found);
     }
-    for trial in log.trials() {
+    for trial in counted(&linked.program, log)? {
         let trial = trial?;
         for (place, scorer) in &scorers {
             let numbers = draws_of(scorer, &trial);
@@ -145,7 +146,7 @@ fn draws_of(scorer: &Scorer, trial: &Trial) -> Vec<f64> {
 pub fn retold(log: &Log, wanted: impl Fn(&str, u32) -> bool) -> Result<BTreeMap<(String, u32), TrialReport>, RunError> {
     let linked = replay::linked(log)?;
     let mut told = BTreeMap::new();
-    for trial in log.trials() {
+    for trial in counted(&linked.program, log)? {
         let trial = trial?;
         if !wanted(&trial.open.key, trial.open.epoch) {
             continue;

@@ -124,6 +124,8 @@ pub struct Tool {
     pub params: Vec<Parameter>,
     /// How its calls are answered.
     pub answer: ToolAnswer,
+    /// Of one that a role answers: whether a call that may have been made can be made again.
+    pub idempotent: bool,
 }
 
 impl Tool {

@@ -347,6 +347,9 @@ pub(crate) struct ScoreArgs {
     /// What `delta`, `regressed` and `not_inferior` are held against: a file of `aigo baseline save`
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+    /// Tell the application something in a first turn, ask for it in a second, and say whether it remembers; no run is made
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) probe: bool,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }
@@ -383,6 +386,9 @@ pub(crate) struct Driving {
     /// Exit with 4 also where something is missing that no gate turns on
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Run the commands of the task: its `command` roles, tools and calls. It is remembered for its folder and these commands
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
     /// What a recorded answer survives: a loss of power (`batch`), or the end of the process (`process`)
     #[arg(long, value_enum, default_value_t = Durability::Batch)]
     pub(crate) durability: Durability,

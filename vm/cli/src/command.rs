@@ -20,6 +20,7 @@ pub(crate) mod lock;
 pub(crate) mod log;
 pub(crate) mod noise;
 pub(crate) mod plan;
+mod probe;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod resume;

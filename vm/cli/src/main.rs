@@ -23,6 +23,7 @@ mod show;
 mod task;
 mod template;
 mod terminal;
+mod trust;
 mod watch;
 mod world;
 

@@ -40,6 +40,14 @@ impl Task {
     }
 }
 
+impl Task {
+    /// The same with another program.
+    pub(crate) fn with(&self, program: Program) -> Self {
+        let (path, root) = (self.path.clone(), self.root.clone());
+        Self { path, root, program, dataset: self.dataset.clone(), sources: self.sources.clone() }
+    }
+}
+
 /// The task's file: the path itself, or `task.yaml` in the folder.
 pub(crate) fn file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("task.yaml") } else { path.to_owned() }

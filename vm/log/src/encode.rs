@@ -134,6 +134,12 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
     }
     out.maybe_str("model", got.model.as_deref());
     out.maybe_str("fault", got.fault.as_deref());
+    if !got.read.is_empty() {
+        out.list("read", &got.read, |out, chunk| {
+            json_string(chunk, out);
+            Ok(())
+        })?;
+    }
     if let Some(context) = &got.context {
         out.value("context", context)?;
     }

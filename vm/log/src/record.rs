@@ -163,6 +163,9 @@ pub struct Got {
     /// The class of a fault that would come again, if there is no answer.
     #[serde(default)]
     pub fault: Option<String>,
+    /// The chunks that an application has read for it.
+    #[serde(default)]
+    pub read: Vec<String>,
     /// What the provider wants to see again with the next call.
     #[serde(default, deserialize_with = "present")]
     pub context: Option<Value>,

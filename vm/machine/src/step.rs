@@ -3,6 +3,7 @@
 mod append;
 mod check;
 mod limits;
+mod outside;
 mod tool;
 mod world;
 
@@ -14,7 +15,7 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::node::{Bound, Jump, Node, Port, Unit};
+use aigo_ir::node::{Bound, Jump, Node, Port, Unit, View};
 use aigo_ir::program::{Player, Scorer};
 use aigo_ir::reduce;
 use aigo_ir::schema::{self, Contract, Schema};
@@ -137,6 +138,7 @@ impl<'s> Stepper<'s> {
         if self.placed()?.node.ports().len() > 1 && self.linked.goes_on(self.lane.graph, self.lane.cursor) {
             self.lane.last_fork = Some((self.lane.cursor, port));
         }
+        self.mark()?;
         let mut port = port;
         loop {
             self.trace(Some(port));
@@ -254,7 +256,8 @@ impl<'s> Stepper<'s> {
             }
         };
         let tools = if *tools { Arc::clone(&self.linked.tools) } else { Arc::default() };
-        let request = Request { role: role.clone(), messages: shown.messages, schema, tools, tool: None, scope: None };
+        let (role, messages) = (role.clone(), shown.messages);
+        let request = Request { role, messages, schema, tools, tool: None, scope: None, input: None };
         self.ask(placed, request, shown.judged)
     }
 
@@ -270,10 +273,10 @@ impl<'s> Stepper<'s> {
             _ => None,
         };
         let mut base = base_content(role_key, &request);
-        // What an application answers may depend on all that it was told before, also where this call does not say it again.
-        if matches!(role.player, Player::Http(_) | Player::Command(_)) {
-            let mut writer = KeyWriter::new("aigo.prefix.1");
-            writer.key(&base);
+        if let Some(sent) = self.outside(role, &mut request)? {
+            // What an application answers may depend on all that it was told before, also where this call does not say it again.
+            let mut writer = KeyWriter::new("aigo.application.1");
+            writer.key(&base).key(&sent);
             self.lane.conversation.hash_into(&mut writer);
             base = writer.finish();
         }
@@ -308,8 +311,11 @@ impl<'s> Stepper<'s> {
             self.lane.used.count(role, answer);
         }
         match node {
-            Node::Generate { role, into, .. } => {
+            Node::Generate { role, view, schema, into, .. } => {
                 let mut answer = answer.clone();
+                if matches!(view, View::Chat { .. }) && schema.is_none() {
+                    self.answers(&role, &answer);
+                }
                 if answer.fault.is_none() && answer.text.is_empty() && answer.calls.is_empty() {
                     answer.fault = Some("empty".into());
                 }

@@ -1,6 +1,8 @@
 //! A trial: one sample in one epoch. It runs the solve graph, then all score graphs side by side, and joins the lanes of
 //! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
 
+mod around;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,12 +16,13 @@ use aigo_ir::value::Value;
 use aigo_ir::verdict::{self, Scale, Verdict};
 
 use crate::ask::{Answer, Ask, Position};
-use crate::lane::{Effect, Event, Given, GraphRef, Lane};
+use crate::lane::{Effect, Event, Given, GraphRef, Lane, Mark, Marks};
 use crate::linked::Linked;
 use crate::outcome::{Call, Outcome, ScoreRow};
 use crate::scope::Sample;
 use crate::step::step;
 use crate::world::World;
+use around::{Around, When};
 
 /// A node that a lane came to, and the way that it took from there; none where it ended there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +68,7 @@ struct Resting {
 }
 
 /// What is kept of an ask until its answer comes.
+#[derive(Clone)]
 struct Asked {
     position: Position,
     role: Arc<str>,
@@ -92,6 +96,10 @@ pub struct Trial {
     unreached: usize,
     traces: bool,
     taken: BTreeSet<Taken>,
+    /// A call before or after the sample that waits for its answer.
+    around: Option<Around>,
+    /// Of each step at which a scorer looks: the conversation and the world when it was through last.
+    marks: Marks,
 }
 
 impl Trial {
@@ -124,24 +132,22 @@ impl Trial {
             unreached: 0,
             traces,
             taken: BTreeSet::new(),
+            around: None,
+            marks: Marks::default(),
         };
         let mut asks = Vec::new();
-        let solve = trial.linked.program.solves.iter().position(|graph| graph.name == trial.sample.graph);
-        match solve {
-            Some(at) => trial.begin(GraphRef::Solve(at), &mut asks),
-            None => {
-                let message =
-                    format!("the sample names the solve graph `{}`, which is not in the program", trial.sample.graph);
-                trial.solved(Ending::TaskError, Some(message), &mut asks);
-            }
-        }
+        trial.around(When::Before, 0, &mut asks);
         (trial, asks)
     }
 
     /// Gives an answer to a lane. An answer to a lane that does not wait for one changes nothing.
     pub fn answer(&mut self, lane: LaneId, answer: Answer) -> Vec<Pending> {
         let mut asks = Vec::new();
-        if let Some(mut resting) = self.lanes.remove(&lane) {
+        if let Some(around) = self.around.take_if(|around| around.lane == lane) {
+            let Asked { position, role, content } = around.asked.clone();
+            self.calls.push(Call { position, role, content, answer: answer.key() });
+            self.around_answered(around, &answer, &mut asks);
+        } else if let Some(mut resting) = self.lanes.remove(&lane) {
             match resting.asked.take() {
                 Some(Asked { position, role, content }) => {
                     self.calls.push(Call { position, role, content, answer: answer.key() });
@@ -184,7 +190,7 @@ impl Trial {
 
     /// What the trial came to, once no lane is left.
     pub fn outcome(&self) -> Option<Outcome> {
-        let ending = self.ending.filter(|_| self.lanes.is_empty())?;
+        let ending = self.ending.filter(|_| self.lanes.is_empty() && self.around.is_none())?;
         let mut scores = self.scores.clone();
         // A scorer whose graph failed has no values at all: a part of them would look like the whole.
         scores
@@ -217,10 +223,20 @@ impl Trial {
         self.linked.program.scorers.get(at)
     }
 
+    /// What a scorer that looks at a step is shown, where the step was reached.
+    fn mark_of(&self, graph: GraphRef) -> Option<&Mark> {
+        let GraphRef::Score(at) = graph else { return None };
+        self.scorer(at)?.at.as_ref().and_then(|label| self.marks.get(label))
+    }
+
     fn begin(&mut self, graph: GraphRef, asks: &mut Vec<Pending>) {
         let linked = Arc::clone(&self.linked);
         if let Some(shape) = linked.graph(graph) {
-            let mut lane = Lane::new(graph, shape, Arc::clone(&self.conversation), self.world.clone());
+            let (conversation, world) = match self.mark_of(graph) {
+                Some(mark) => mark.clone(),
+                None => (Arc::clone(&self.conversation), self.world.clone()),
+            };
+            let mut lane = Lane::new(graph, shape, conversation, world);
             lane.trace = self.traces.then(Vec::new);
             let id = self.fresh();
             self.advance(id, lane, None, Event::Start, asks);
@@ -293,8 +309,7 @@ impl Trial {
                 keep_least(self.failed_solve.get_or_insert_with(|| message.clone()), message);
             }
             GraphRef::Solve(_) => {
-                self.conversation = Arc::clone(&lane.conversation);
-                self.world = lane.world.clone();
+                self.keep(lane);
                 self.solved(Ending::TaskError, Some(message), asks);
                 return None;
             }
@@ -325,12 +340,21 @@ impl Trial {
         }
     }
 
+    /// Keeps what the conversation's lane leaves.
+    fn keep(&mut self, lane: &Lane) {
+        self.conversation = Arc::clone(&lane.conversation);
+        self.world = lane.world.clone();
+        self.marks = lane.marks.clone();
+    }
+
     fn ended(&mut self, lane: &Lane, ending: Ending, asks: &mut Vec<Pending>) {
         if let GraphRef::Solve(at) = lane.graph {
-            self.conversation = Arc::clone(&lane.conversation);
-            self.world = lane.world.clone();
+            self.keep(lane);
             self.unreached = self.unreached_expectations(at, lane, ending);
-            let badly = matches!(ending, Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure);
+            let badly = matches!(
+                ending,
+                Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure | Ending::ToolFailure
+            );
             self.solved(ending, lane.trouble.clone().filter(|_| badly), asks);
         }
     }
@@ -364,10 +388,14 @@ impl Trial {
                     scorer,
                     Verdict::scored(scorer.scale.end(true), false, "the assistant answered nothing"),
                 ));
+            } else if let Some(label) = scorer.at.as_ref().filter(|label| !self.marks.contains_key(*label)) {
+                let reason = format!("the step `{label}` was not reached");
+                self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::NotApplicable, reason)));
             } else {
                 self.begin(GraphRef::Score(at), asks);
             }
         }
+        self.around(When::After, 0, asks);
     }
 
     /// Expectations that an early ending left: those that lie on every way to a regular end from the way that was not taken

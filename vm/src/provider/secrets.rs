@@ -86,6 +86,7 @@ impl Redactor {
         match outcome {
             Ok(reply) => {
                 shared(&mut reply.answer.text);
+                reply.answer.context.iter_mut().for_each(shared);
                 for call in &mut reply.answer.calls {
                     [&mut call.id, &mut call.tool, &mut call.arguments].into_iter().for_each(shared);
                 }

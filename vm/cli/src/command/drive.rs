@@ -50,6 +50,7 @@ pub(crate) fn fail(error: &RunError) -> u8 {
 /// Drives trials to their ends, prints the report, and gives the exit code.
 pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Planned, RunError>>) -> u8 {
     let settings = Settings {
+        run: drive.id.clone(),
         concurrency: drive.driving.jobs as usize,
         dataset: drive.dataset,
         next_trial: drive.next_trial,
@@ -98,7 +99,7 @@ fn seal(folder: &Path, when: Seal) {
 }
 
 /// The first Ctrl-C ends new calls and lets those in flight come home; the second ends the process.
-fn interrupted(again: bool) {
+pub(crate) fn interrupted(again: bool) {
     if again {
         std::process::exit(i32::from(exit::INTERRUPTED));
     }

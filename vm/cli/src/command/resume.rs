@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use aigo_ir::key::Key;
 use aigo_ir::program::Program;
-use aigo_log::{Journal, Log, Run};
+use aigo_log::{Journal, Log, Run, TornTail};
 use aigo_machine::Linked;
-use aigo_vm::{Parent, Planned, Players, Rules, RunError, error, recorded_trial, spent_by};
+use aigo_vm::{Parent, Planned, Players, Rules, RunError, begins_again, error, recorded_trial, spent_by, superseded};
 
 use super::drive::{self, Drive};
 use super::{from, replay, run, score};
 use crate::args::{Format, ResumeArgs};
 use crate::task::Task;
 use crate::world::Folder;
-use crate::{exit, out, runs, select, task};
+use crate::{exit, out, runs, select, task, trust};
 
 pub(crate) fn resume(args: &ResumeArgs) -> u8 {
     resumed(args).unwrap_or_else(|code| code)
@@ -41,7 +41,8 @@ fn resumed(args: &ResumeArgs) -> Result<u8, u8> {
         return score::resume(args, &folder, header);
     }
     let task = same_task(&log, args.task.as_deref())?;
-    let (linked, players) = run::ready(&task, args.driving.jobs as usize)?;
+    let trusted = trust::check(&task, args.driving.allow_commands)?;
+    let (linked, players) = trusted.with(run::ready(&task, args.driving.jobs as usize)?);
     let parent = match &header.parent {
         Some(named) => Some(parent(args, &folder, named, from::rules(&task.program, named.floating))?),
         None => None,
@@ -91,13 +92,24 @@ impl Again<'_> {
         let log = recovery.log;
         let baseline = aigo_vm::baseline(&log).map_err(|error| drive::fail(&error))?;
         let begun = Begun::of(&log, &self.linked.program).map_err(|error| drive::fail(&error))?;
+        if begun.again > 0 {
+            out::note(&format!(
+                "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
+                begun.again, begun.bought_again,
+            ));
+        }
         out::note(&format!(
             "{} of {} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
             begun.closed, self.conversations, begun.answers, begun.unanswered,
         ));
-        let logged = log.numbers().map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
+        let (gone, program) = (begun.gone, &self.linked.program);
+        let numbers = log.numbers().filter(|number| !gone.contains(number));
+        let logged = numbers.map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
             let trial = trial?;
             let (sample, recorded) = recorded_trial(&trial);
+            if begins_again(program, &trial) {
+                return Ok(Planned { sample, begun: None, closed: None, reusable: None });
+            }
             let begun = Some((trial.open.trial, recorded));
             Ok(Planned { sample, begun, closed: trial.close, reusable: None })
         });
@@ -145,6 +157,7 @@ fn sealed(log: &Log, format: Format) -> u8 {
 }
 
 /// What a log has of its trials.
+#[derive(Default)]
 struct Begun {
     opened: BTreeSet<(String, u32)>,
     next_trial: u64,
@@ -155,22 +168,34 @@ struct Begun {
     /// In 10^-12 USD.
     spent: u64,
     unanswered: usize,
+    /// Trials that begin again, and the answers in them.
+    again: usize,
+    bought_again: usize,
+    /// Those that have begun again already, under another number.
+    gone: BTreeSet<u64>,
 }
 
 impl Begun {
     fn of(log: &Log, program: &Program) -> Result<Self, RunError> {
-        let mut begun =
-            Self { opened: BTreeSet::new(), next_trial: 1, closed: 0, answers: 0, asks: 0, spent: 0, unanswered: 0 };
+        let mut begun = Self { next_trial: 1, gone: superseded(program, log)?, ..Self::default() };
         for trial in log.trials() {
             let trial = trial?;
             let (_, recorded) = recorded_trial(&trial);
             begun.opened.insert((trial.open.key.clone(), trial.open.epoch));
             begun.next_trial = begun.next_trial.max(trial.open.trial + 1);
             begun.closed += usize::from(trial.close.is_some());
-            begun.answers += recorded.len();
             let made = trial.calls.iter().filter(|call| call.got.as_ref().is_none_or(|got| got.from.is_none()));
             begun.asks += made.count();
             begun.spent = begun.spent.saturating_add(spent_by(program, &trial));
+            if begun.gone.contains(&trial.open.trial) {
+                continue;
+            }
+            if begins_again(program, &trial) {
+                begun.again += 1;
+                begun.bought_again += recorded.len();
+                continue;
+            }
+            begun.answers += recorded.len();
             begun.unanswered += recorded.unanswered;
         }
         Ok(begun)

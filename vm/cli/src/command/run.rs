@@ -11,11 +11,11 @@ use aigo_report::{Measure, Sheet};
 use aigo_vm::{Planned, Players, RunError, error};
 
 use super::drive::{self, Drive};
-use super::{compare, coverage, from, plan};
+use super::{compare, coverage, from, plan, probe};
 use crate::args::RunArgs;
 use crate::task::Task;
 use crate::world::{Folder, secrets};
-use crate::{exit, measured, out, runs, select, show, task};
+use crate::{exit, measured, out, runs, select, show, task, trust};
 
 pub(crate) fn run(args: &RunArgs) -> u8 {
     started(args).unwrap_or_else(|code| code)
@@ -37,7 +37,11 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
         let foreseen = foreseen.as_ref().map(|(parent, foreseen)| (&*parent.log().header().id, foreseen));
         return Ok(plan::dry_run(&task, &args.driving, foreseen));
     }
-    let (linked, players) = ready(&task, args.driving.jobs as usize)?;
+    if args.probe {
+        return Ok(probe::probe(task, args));
+    }
+    let trusted = trust::check(&task, args.driving.allow_commands)?;
+    let (linked, players) = trusted.with(ready(&task, args.driving.jobs as usize)?);
     if let Some(parent) = &parent {
         let foreseen = from::foresee(parent, &linked, planned(&task, &world))?;
         out::note(from::text(&foreseen, &parent.log().header().id).trim_end());

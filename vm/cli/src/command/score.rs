@@ -144,7 +144,7 @@ fn players(program: &Program, path: &Path, task: &Task, concurrency: usize) -> R
 fn of_scorers(program: &Program, path: &Path, concurrency: usize) -> Result<Players, u8> {
     let asked = aigo_vm::asked_by_scorers(program);
     let root: PathBuf = task::folder(path);
-    Players::of(program, &|role| asked.contains(role), &secrets(&root), concurrency)
+    Players::only(program, &|role| asked.contains(role), &secrets(&root), concurrency)
         .map_err(|errors| errors.iter().map(drive::fail).max().unwrap_or(exit::TASK))
 }
 

@@ -84,10 +84,15 @@ fn got() -> impl Strategy<Value = Record> {
         cached,
         reasoning,
     });
-    let maybe = (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count(), count()));
+    let maybe = (
+        option::of(text()),
+        option::of(text()),
+        option::of(value()),
+        (any::<bool>(), count(), count(), vec(text(), 0..3)),
+    );
     (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
-        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms, from)))| {
-            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, context, lossy, ms, from })
+        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms, from, read)))| {
+            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, read, context, lossy, ms, from })
         },
     )
 }

@@ -1,5 +1,6 @@
 //! `aigo log export --format eval`: a run as a log of Inspect AI.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
@@ -43,7 +44,11 @@ pub(super) fn export(log: &Log, linked: &Arc<Linked>, output: Option<&Path>) -> 
         Ok(replayed) => replayed,
         Err(error) => return drive::fail(&error),
     };
-    match write(log, linked, &replayed.report.finish(), &replayed.digest.to_string(), path) {
+    let gone = match aigo_vm::superseded(&linked.program, log) {
+        Ok(gone) => gone,
+        Err(error) => return drive::fail(&error),
+    };
+    match write((log, &gone), linked, &replayed.report.finish(), &replayed.digest.to_string(), path) {
         Ok(()) => exit::PASSED,
         Err(Failed::Log(error)) => drive::fail(&RunError::Log(error)),
         Err(Failed::Write(error)) => {
@@ -53,7 +58,14 @@ pub(super) fn export(log: &Log, linked: &Arc<Linked>, output: Option<&Path>) -> 
     }
 }
 
-fn write(log: &Log, linked: &Arc<Linked>, summary: &Summary, digest: &str, path: &Path) -> Result<(), Failed> {
+/// Writes the file. Trials that have begun again under another number are left out.
+fn write(
+    (log, gone): (&Log, &BTreeSet<u64>),
+    linked: &Arc<Linked>,
+    summary: &Summary,
+    digest: &str,
+    path: &Path,
+) -> Result<(), Failed> {
     let created = created(&log.header().id);
     let header = Header {
         run: &log.header().id,
@@ -66,8 +78,8 @@ fn write(log: &Log, linked: &Arc<Linked>, summary: &Summary, digest: &str, path:
     let mut zip = Zip::new(BufWriter::with_capacity(1 << 16, File::create(path)?));
     zip.add("_journal/start.json", inspect::start(&header).as_bytes())?;
     let mut summaries = Vec::new();
-    for trial in log.trials() {
-        let trial = trial?;
+    for number in log.numbers().filter(|number| !gone.contains(number)) {
+        let trial = log.trial(number)?;
         let retraced = retrace(linked, &trial);
         let parts = Parts::of(&trial, &retraced);
         let told = parts.told(&trial);

@@ -81,8 +81,12 @@ fn rows(log: &Log, linked: &Arc<Linked>, args: &ExportArgs) -> u8 {
     {
         return unwritten(&why);
     }
+    let counted = match aigo_vm::counted(&linked.program, log) {
+        Ok(counted) => counted,
+        Err(error) => return drive::fail(&error),
+    };
     let mut open = 0_u64;
-    for trial in log.trials() {
+    for trial in counted {
         let trial = match trial {
             Ok(trial) => trial,
             Err(error) => return drive::fail(&RunError::Log(error)),
