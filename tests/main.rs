@@ -18,5 +18,6 @@ mod manual;
 mod plan;
 mod properties;
 mod served;
+mod shipped;
 mod tidy;
 mod wire;
