@@ -198,3 +198,29 @@ pub(crate) fn assert_replays(folder: &Path, run: &Path, ran: &Ran) {
     assert_eq!((replayed.code, replayed.out.as_str()), (0, ran.out.as_str()), "{}", replayed.err);
     assert!(replayed.err.contains("replayed: the same digest"), "{}", replayed.err);
 }
+
+/// The first of some shown lines that a text does not have, each below the one before. How wide columns are does not matter,
+/// and `…` within a line stands for any words.
+pub(crate) fn missing<'a>(shown: impl Iterator<Item = &'a str>, printed: &str) -> Option<&'a str> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed: Vec<String> = printed.lines().map(words).collect();
+    let mut rest = printed.iter();
+    let is = |line: &str, other: &str| match line.split_once('…') {
+        Some((begin, end)) => other.starts_with(begin.trim_end()) && other.ends_with(end.trim_start()),
+        None => other == line,
+    };
+    for line in shown.filter(|line| !line.trim().is_empty() && line.trim() != "…") {
+        if !rest.any(|other| is(&words(line), other)) {
+            return Some(line);
+        }
+    }
+    None
+}
+
+#[test]
+fn shown_lines_are_found_in_their_order() {
+    let printed = "a  b\nPASSED x   1 of 2   exit 0\nc";
+    assert_eq!(missing("a b\n…\nPASSED x … exit 0".lines(), printed), None);
+    assert_eq!(missing("c\na b".lines(), printed), Some("a b"));
+    assert_eq!(missing("PASSED x … exit 1".lines(), printed), Some("PASSED x … exit 1"));
+}

@@ -32,7 +32,10 @@ fn coloured(line: &str) -> String {
     if line.starts_with("PASSED") || line.starts_with(" ok ") {
         return whole("good");
     }
-    if line.starts_with("scorer ") || line.starts_with("…") || line.starts_with(" conversations") || line.starts_with(" calls")
+    if line.starts_with("scorer ")
+        || line.starts_with("…")
+        || line.starts_with(" conversations")
+        || line.starts_with(" calls")
     {
         return whole("head");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use aigo_log::Log;
 
 use crate::golden::compare_at;
-use crate::harness::{folder, root, run};
+use crate::harness::{folder, missing, root, run};
 
 /// The folders of `tasks/` that have a page and a program kept beside the task.
 fn shipped() -> Vec<PathBuf> {
@@ -51,11 +51,8 @@ fn each_shipped_task_reports_what_its_page_shows_and_replays() {
         let runs = runs.to_str().expect("a path that is text");
         let ran = run(root(), &["run", &format!("tasks/{}", name(task)), "--runs", runs]);
         let page = std::fs::read_to_string(task.join("README.md")).expect("the page is text");
-        let mut printed = ran.out.lines();
-        for line in excerpt(&page).lines() {
-            let found = printed.any(|other| other == line);
-            assert!(found, "{}: `{line}` is not in this, or not in this order:\n{}", name(task), ran.out);
-        }
+        let missing = missing(excerpt(&page).lines(), &ran.out);
+        assert_eq!(missing, None, "{}: not in this, or not in this order:\n{}", name(task), ran.out);
         let said = excerpt(&page).lines().find_map(|line| line.split_once("   exit ")).expect("the exit code");
         assert_eq!(ran.code.to_string(), said.1, "{}: {}", name(task), ran.err);
         let replayed = run(root(), &["replay", "last", "--runs", runs]);

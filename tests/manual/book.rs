@@ -2,7 +2,8 @@
 //! what the page shows.
 //!
 //! - A block whose second word is a file's name is that file, from there on.
-//! - `console` has commands behind `$` and, under each, lines of what it prints, in their order; `…` stands for any others.
+//! - `console` has commands behind `$` and, under each, lines of what it prints, in their order. `…` on its own stands for
+//!   any others, and within a line for any words; how wide columns are does not matter.
 //!   A command succeeds unless `$ echo $?` follows it.
 //! - `sh` has commands that succeed, unless `# exit N` is behind them. With the word `shown` it is not run.
 //! - `yml`, `python` and others are files of other programs.
@@ -106,10 +107,9 @@ fn run(page: &Page) -> (Vec<String>, usize) {
         };
         for Typed { command, prints, exit } in typed {
             let (code, text) = shell(&folder, command);
-            let mut printed = text.lines();
-            let missing = prints.iter().find(|line| !printed.any(|other| other == **line));
-            if let Some(missing) = missing {
-                wrong.push(format!("{}: `{command}` does not print, in this order: {missing}\n{text}", block.place(page)));
+            if let Some(missing) = harness::missing(prints.iter().copied(), &text) {
+                let place = block.place(page);
+                wrong.push(format!("{place}: `{command}` does not print, in this order: {missing}\n{text}"));
             }
             if code != exit {
                 wrong.push(format!("{}: `{command}` ends with {code}, not {exit}\n{text}", block.place(page)));
@@ -166,7 +166,8 @@ fn commands_that_are_shown_have_the_flags_that_they_show() {
 #[test]
 fn sessions_are_read_as_they_are_meant() {
     let page = Page::of("spec/book/src/tutorial.md");
-    let block = page.blocks.iter().find(|block| block.is("console") && block.text.contains(ASKS)).expect("one that asks");
+    let block =
+        page.blocks.iter().find(|block| block.is("console") && block.text.contains(ASKS)).expect("one that asks");
     let typed = session(block);
     assert!(typed.iter().any(|one| one.exit == 3 && !one.prints.is_empty()), "{typed:?}");
 }

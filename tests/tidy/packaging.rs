@@ -33,7 +33,8 @@ fn every_crate_in_the_binary_has_a_licence_that_is_allowed() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
     let lines: BTreeSet<&str> = text.lines().map(|line| line.trim_end_matches(" (*)")).collect();
-    let refused: Vec<&&str> = lines.iter().filter(|line| !line.split_once('|').is_some_and(|(_, l)| is_met(l, &allowed))).collect();
+    let refused: Vec<&&str> =
+        lines.iter().filter(|line| !line.split_once('|').is_some_and(|(_, l)| is_met(l, &allowed))).collect();
     assert!(lines.len() > 50 && refused.is_empty(), "{} crates; refused: {refused:?}", lines.len());
 }
 
@@ -56,9 +57,12 @@ fn the_manifest_says_under_what_licence_and_the_texts_are_there() {
         let text = read(&root().join(folder).join("Cargo.toml"));
         assert!(text.contains("\nlicense.workspace = true\n"), "{folder} has no licence");
     }
-    for (file, begins) in [("LICENSE-MIT", "MIT License"), ("LICENSE-APACHE", "                              Apache License")] {
+    for (file, begins) in
+        [("LICENSE-MIT", "MIT License"), ("LICENSE-APACHE", "                              Apache License")]
+    {
         assert!(read(&root().join(file)).starts_with(begins), "{file}");
     }
-    let version = manifest.split_once("\nversion = \"").and_then(|(_, rest)| rest.split_once('"')).expect("a version").0;
+    let version =
+        manifest.split_once("\nversion = \"").and_then(|(_, rest)| rest.split_once('"')).expect("a version").0;
     assert!(read(&root().join("CHANGELOG.md")).contains(&format!("\n## {version}")), "no entry of {version}");
 }
