@@ -53,7 +53,7 @@ fn each_shipped_task_reports_what_its_page_shows_and_replays() {
         let page = std::fs::read_to_string(task.join("README.md")).expect("the page is text");
         let missing = missing(excerpt(&page).lines(), &ran.out);
         assert_eq!(missing, None, "{}: not in this, or not in this order:\n{}", name(task), ran.out);
-        let said = excerpt(&page).lines().find_map(|line| line.split_once("   exit ")).expect("the exit code");
+        let said = excerpt(&page).lines().find_map(|line| line.split_once(" exit ")).expect("the exit code");
         assert_eq!(ran.code.to_string(), said.1, "{}: {}", name(task), ran.err);
         let replayed = run(root(), &["replay", "last", "--runs", runs]);
         assert_eq!((replayed.code, &replayed.out), (0, &ran.out), "{}: {}", name(task), replayed.err);
