@@ -198,3 +198,43 @@ pub(crate) fn assert_replays(folder: &Path, run: &Path, ran: &Ran) {
     assert_eq!((replayed.code, replayed.out.as_str()), (0, ran.out.as_str()), "{}", replayed.err);
     assert!(replayed.err.contains("replayed: the same digest"), "{}", replayed.err);
 }
+
+/// The first of some shown lines that a text does not have, each below the one before. How wide columns are does not matter,
+/// and `…` within a line stands for any words.
+pub(crate) fn missing<'a>(shown: impl Iterator<Item = &'a str>, printed: &str) -> Option<&'a str> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed: Vec<String> = printed.lines().map(words).collect();
+    let mut rest = printed.iter();
+    for line in shown.filter(|line| !line.trim().is_empty() && line.trim() != "…") {
+        if !rest.any(|other| is_shown(&words(line), other)) {
+            return Some(line);
+        }
+    }
+    None
+}
+
+/// Whether a line is what is shown of it: its parts between `…` in their order, the first at its beginning, the last at its end.
+fn is_shown(shown: &str, line: &str) -> bool {
+    // A report itself writes `… and 3 more`.
+    if !shown.contains('…') || shown.starts_with('…') {
+        return shown == line;
+    }
+    let parts: Vec<&str> = shown.split('…').map(str::trim).collect();
+    let (first, last) = (parts[0], parts[parts.len() - 1]);
+    let mut rest = line.strip_prefix(first);
+    for part in &parts[1..] {
+        rest = rest.and_then(|rest| rest.split_once(part).map(|(_, after)| after));
+    }
+    rest.is_some() && line.ends_with(last)
+}
+
+#[test]
+fn shown_lines_are_found_in_their_order() {
+    let printed = "a  b\nPASSED x   1 of 2   exit 0\nc";
+    assert_eq!(missing("a b\n…\nPASSED x … exit 0".lines(), printed), None);
+    assert_eq!(missing("c\na b".lines(), printed), Some("a b"));
+    assert_eq!(missing("PASSED x … exit 1".lines(), printed), Some("PASSED x … exit 1"));
+    assert_eq!(missing("PASSED … 1 of … exit 0\nc".lines(), printed), None);
+    assert_eq!(missing("PASSED … of 2 …".lines(), printed), None);
+    assert_eq!(missing("PASSED … 1 of".lines(), printed), Some("PASSED … 1 of"));
+}

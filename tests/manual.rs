@@ -1,6 +1,7 @@
 //! The manual is executed: its tasks compile, its programs verify, its hashes are recomputed, its tables are those of the
 //! code, its links lead somewhere, and every diagnostic has a page that shows it.
 
+mod book;
 mod check;
 mod diagnostics;
 mod fixes;
@@ -23,7 +24,8 @@ use crate::harness;
 use page::{Page, pages};
 
 /// The kinds of blocks that are executed, and those that are only shown.
-const KNOWN: [&str; 11] = ["python", "yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "ebnf", "http", "json"];
+const KNOWN: [&str; 13] =
+    ["yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "console", "ebnf", "http", "json", "python", "yml"];
 
 #[test]
 fn every_block_says_what_it_is() {
