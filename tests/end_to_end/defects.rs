@@ -176,7 +176,8 @@ fn calls_are_matched_one_by_one_with_precision_recall_and_f1() {
         let folder = folder(&format!("defect_calls_{mode}"));
         std::fs::write(folder.join("task.yaml"), task(mode)).unwrap();
         let ran = run(&folder, &["run", "task.yaml", "--report", "jsonl"]);
-        let row = ran.out.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{}{}", ran.out, ran.err));
+        let row =
+            ran.out.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{}{}", ran.out, ran.err));
         let row: serde_json::Value = serde_json::from_str(row).unwrap();
         assert_eq!(row["pass"], passes, "{mode}: {row}");
         let reason = row["reason"].as_str().unwrap();

@@ -69,8 +69,17 @@ fn assert_junit(text: &str) -> Vec<Part> {
                     "testsuites" => (&["name", "time", "tests", "failures", "errors"], &[], &[""]),
                     "testsuite" => (
                         &[
-                            "name", "tests", "failures", "errors", "time", "disabled", "skipped", "timestamp", "hostname",
-                            "id", "package",
+                            "name",
+                            "tests",
+                            "failures",
+                            "errors",
+                            "time",
+                            "disabled",
+                            "skipped",
+                            "timestamp",
+                            "hostname",
+                            "id",
+                            "package",
                         ],
                         &["name", "tests"],
                         &["testsuites"],
@@ -116,10 +125,17 @@ fn what_was_said_is_shown_literally_in_every_form() {
         assert!(bad.iter().all(|c| *c == '\r' && form == "csv"), "{form}: {bad:?}");
     }
     assert_eq!(read(&folder, "report.txt"), ran.out, "the file is what was printed");
-    assert!(ran.out.contains(">><script>alert(1)</script><<"), "{}", ran.out);
+    assert!(
+        ran.out.contains(">><script>alert(1)</script> ") && ran.out.contains("hostile <b>report</b>"),
+        "{}",
+        ran.out
+    );
 
     let markdown = read(&folder, "report.md");
-    assert!(!markdown.contains("alert(1)") && !markdown.contains("evil.test/p.png"), "no text unless asked: {markdown}");
+    assert!(
+        !markdown.contains("alert(1)") && !markdown.contains("evil.test/p.png"),
+        "no text unless asked: {markdown}"
+    );
     let shown = run(&folder, &["report", "last", "--format", "markdown", "--with-text"]).out;
     assert!(shown.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{shown}");
     for bad in ["<script", "<img", "](javascript", "@team", "http://", "<b>"] {
@@ -140,8 +156,14 @@ fn junit_is_valid_and_every_sample_is_in_it_once() {
     let suites: Vec<&Part> =
         parts.iter().filter(|part| matches!(part, Part::Open(name, _) if name == "testsuite")).collect();
     let figures = |suite: &Part| ["tests", "failures", "errors", "skipped"].map(|name| suite.number(name));
-    assert_eq!(suites.iter().map(|suite| suite.attribute("name").unwrap()).collect::<Vec<_>>(), ["gates", "safe", "sometimes"]);
-    assert_eq!(suites.iter().map(|suite| figures(suite)).collect::<Vec<_>>(), [[1, 1, 0, 0], [9, 7, 1, 0], [9, 0, 0, 2]]);
+    assert_eq!(
+        suites.iter().map(|suite| suite.attribute("name").unwrap()).collect::<Vec<_>>(),
+        ["gates", "safe", "sometimes"]
+    );
+    assert_eq!(
+        suites.iter().map(|suite| figures(suite)).collect::<Vec<_>>(),
+        [[1, 1, 0, 0], [9, 7, 1, 0], [9, 0, 0, 2]]
+    );
     let messages: Vec<&str> = parts.iter().filter_map(|part| part.attribute("message")).collect();
     assert!(messages.iter().any(|message| message.contains("<script>alert(1)</script>")), "{messages:#?}");
     assert!(messages.iter().any(|message| message.contains("\\u{1b}[2J")), "{messages:#?}");
@@ -167,7 +189,7 @@ fn each_verdict_is_one_row_and_no_cell_a_formula() {
         assert_eq!(line[4], row["outcome"].as_str().unwrap());
     }
     let of = |sample: &str| json.iter().find(|row| row["sample"] == sample && row["scorer"] == "safe").unwrap();
-    assert_eq!(of("script")["evidence"][0]["quote"], "<script>alert(1)</script>");
+    assert_eq!(of("script")["evidence"][0]["quote"], "=cmd|'/C calc'!A0");
     assert_eq!(of("escape")["evidence"][0]["quote"], "before \u{1b}[2J\u{1b}]0;owned\u{7} after");
     assert_eq!((&of("script")["value"], &of("script")["number"]), (&Value::Bool(false), &Value::from(0.0)));
     assert_eq!((&of("-2+3")["outcome"], &of("-2+3")["pass"]), (&"invalid".into(), &Value::Null));

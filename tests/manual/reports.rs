@@ -18,7 +18,10 @@ fn printed(folder: &std::path::Path, code: &str) -> Vec<Vec<f64>> {
 
 fn near(seen: f64, wanted: &Value, what: &str) {
     let wanted = wanted.as_f64().unwrap_or_else(|| panic!("{what} has no number: {wanted}"));
-    assert!((seen - wanted).abs() <= 1e-9 * wanted.abs().max(1.0), "{what}: Python says {seen}, and the report {wanted}");
+    assert!(
+        (seen - wanted).abs() <= 1e-9 * wanted.abs().max(1.0),
+        "{what}: Python says {seen}, and the report {wanted}"
+    );
 }
 
 #[test]
@@ -33,11 +36,13 @@ fn every_kind_of_figure_is_recomputed_from_the_rows() {
     std::fs::write(folder.join("task.yaml"), &task.text).expect("the task can be written");
     let ran = harness::run(&folder, &["run", "task.yaml", "--format", "json", "--report", "jsonl=rows.jsonl"]);
     let gates = ran.json()["gates"].as_array().expect("gates").clone();
-    let begin = &page.blocks.iter().find(|block| block.is("python") && block.says("begin")).expect("the beginning").text;
+    let begin =
+        &page.blocks.iter().find(|block| block.is("python") && block.says("begin")).expect("the beginning").text;
     let mut count = 0;
     for block in page.blocks.iter().filter(|block| block.is("python") && !block.says("begin")) {
         let name = block.words[1..].join(" ");
-        let gate = gates.iter().find(|gate| gate["gate"] == name.as_str()).unwrap_or_else(|| panic!("no gate `{name}`"));
+        let gate =
+            gates.iter().find(|gate| gate["gate"] == name.as_str()).unwrap_or_else(|| panic!("no gate `{name}`"));
         let lines = printed(&folder, &format!("{begin}{}", block.text));
         near(lines[0][0], &gate["value"], &name);
         if let Some(ends) = lines.get(1) {

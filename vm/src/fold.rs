@@ -161,13 +161,8 @@ fn ending(close: &Close) -> Option<Ending> {
 fn as_recorded(program: &Program, sample: &Sample, recorded: &Recorded, close: &Close) -> Option<TrialReport> {
     let scores = close.scores.iter().filter_map(|score| {
         let outcome = Came::ALL.into_iter().find(|outcome| outcome.word() == score.outcome)?;
-        let verdict = Verdict {
-            outcome,
-            value: score.value.clone(),
-            pass: score.pass,
-            reason: "".into(),
-            evidence: Vec::new(),
-        };
+        let verdict =
+            Verdict { outcome, value: score.value.clone(), pass: score.pass, reason: "".into(), evidence: Vec::new() };
         let scorer = program.scorers.iter().position(|scorer| *scorer.name == *score.scorer)?;
         Some(Scored { scorer, turn: score.turn, verdict })
     });

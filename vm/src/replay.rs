@@ -150,7 +150,11 @@ pub(crate) enum Missing {
     Differs(Position, String),
 }
 
-pub(crate) fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Recorded) -> Result<Outcome, Missing> {
+pub(crate) fn again(
+    linked: &Arc<Linked>,
+    sample: &Arc<aigo_machine::Sample>,
+    recorded: &Recorded,
+) -> Result<Outcome, Missing> {
     let (mut trial, mut pending) = Trial::start(Arc::clone(linked), Arc::clone(sample));
     // The first ask without an answer is the one to tell of; the lanes beside it do not matter any more.
     while let Some(next) = pending.pop() {

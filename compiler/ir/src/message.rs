@@ -244,8 +244,12 @@ impl Conversation {
         let mut out = String::new();
         for (label, message) in self.labelled(first, last) {
             let _ = match &message.kind {
-                MessageKind::Call { tool, arguments, .. } => writeln!(out, "[{label}] call of {tool}: {}", indented(arguments)),
-                MessageKind::Result { tool, .. } => writeln!(out, "[{label}] result of {tool}: {}", indented(&message.text)),
+                MessageKind::Call { tool, arguments, .. } => {
+                    writeln!(out, "[{label}] call of {tool}: {}", indented(arguments))
+                }
+                MessageKind::Result { tool, .. } => {
+                    writeln!(out, "[{label}] result of {tool}: {}", indented(&message.text))
+                }
                 _ => writeln!(out, "[{label}] {}: {}", message.author, indented(&message.text)),
             };
         }

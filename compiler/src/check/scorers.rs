@@ -173,7 +173,17 @@ impl Checker<'_> {
         let (scale, evidence) = (checkpoint.judge.scale.clone(), checkpoint.judge.evidence);
         let (pass, over) = (scale.default_pass(), Some(Reducer::default_of(&scale)));
         let name = checkpoint.name.value.as_str().into();
-        program::Scorer { name, scale, pass, over, evidence, at: None, completion: false, tags: Vec::new(), graph: None }
+        program::Scorer {
+            name,
+            scale,
+            pass,
+            over,
+            evidence,
+            at: None,
+            completion: false,
+            tags: Vec::new(),
+            graph: None,
+        }
     }
 }
 

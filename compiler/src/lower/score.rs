@@ -72,7 +72,17 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
     let (at, tags) = (scorer.at.clone(), scorer.tags.clone());
     // What a graph gives is joined by its own nodes; its scorer has no values of turns.
     let over = over.filter(|_| !matches!(scorer.method, Method::Graph(_)));
-    program::Scorer { name: scorer.name.clone(), scale, pass, over, evidence, at, completion: scorer.completion, tags, graph: Some(graph) }
+    program::Scorer {
+        name: scorer.name.clone(),
+        scale,
+        pass,
+        over,
+        evidence,
+        at,
+        completion: scorer.completion,
+        tags,
+        graph: Some(graph),
+    }
 }
 
 /// How the values of turns become the conversation's; none where there are none.

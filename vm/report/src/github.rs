@@ -54,7 +54,8 @@ pub fn github(summary: &Summary, task: Option<&str>, line_of: impl Fn(&str) -> O
 }
 
 fn command(level: &str, task: Option<&str>, line: Option<u32>, title: &str, message: &str, out: &mut String) {
-    let file = task.map_or_else(String::new, |task| format!("file={},", property(task.strip_prefix("./").unwrap_or(task))));
+    let file =
+        task.map_or_else(String::new, |task| format!("file={},", property(task.strip_prefix("./").unwrap_or(task))));
     let line = line.filter(|_| task.is_some()).map_or_else(String::new, |line| format!("line={line},"));
     let _ = writeln!(out, "::{level} {file}{line}title={}::{}", property(title), data(message));
 }

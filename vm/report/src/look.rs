@@ -122,7 +122,10 @@ mod tests {
             "  > 1u  The plan that you\n        named is the one we\n        keep in mind,\n        東京の天気\n"
         );
         assert!(look.wrapped("", &"x".repeat(100), 4).lines().all(|line| line.len() <= 30));
-        assert_eq!((look.red("x"), Look { colour: true, ..look }.red("x")), ("x".into(), "\u{1b}[31;1mx\u{1b}[0m".into()));
+        assert_eq!(
+            (look.red("x"), Look { colour: true, ..look }.red("x")),
+            ("x".into(), "\u{1b}[31;1mx\u{1b}[0m".into())
+        );
         assert_eq!((columns("天気é"), padded("天", 4), right("4/9", 5)), (5, "天  ".into(), "  4/9".into()));
     }
 }

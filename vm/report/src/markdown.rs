@@ -70,7 +70,8 @@ fn gates(summary: &Summary, out: &mut String) {
     gates.sort_by_key(|gate| gate.result.rank());
     for gate in gates {
         let word = if gate.result == GateResult::Red { "**red**" } else { gate.result.word() };
-        let _ = writeln!(out, "| {word} | {} | {} | {} |", code(&gate.gate), escaped(&figures(gate)), escaped(&gate.note));
+        let _ =
+            writeln!(out, "| {word} | {} | {} | {} |", code(&gate.gate), escaped(&figures(gate)), escaped(&gate.note));
     }
     out.push('\n');
 }
@@ -79,7 +80,8 @@ fn scorers(summary: &Summary, out: &mut String) {
     out.push_str("| scorer | mean | pass | denominator |\n|---|--:|--:|---|\n");
     for ((scorer, counts), mean) in summary.program.scorers.iter().zip(&summary.counts).zip(&summary.means) {
         let mean = mean.map_or_else(|| "–".to_owned(), |mean| short(mean, 4));
-        let rate = if counts.scored > 0 { percent(counts.passed as f64 / counts.scored as f64) + "%" } else { "–".into() };
+        let rate =
+            if counts.scored > 0 { percent(counts.passed as f64 / counts.scored as f64) + "%" } else { "–".into() };
         let _ = writeln!(out, "| {} | {mean} | {rate} | {} |", escaped(&scorer.name), denominator(counts));
     }
     out.push('\n');
@@ -97,7 +99,8 @@ fn matrix(table: &Table, out: &mut String) {
     );
     let _ = writeln!(out, "|---|{}", "--:|".repeat(table.columns.len()));
     for (line, cells) in table.lines.iter().take(MOST_LINES) {
-        let cells = cells.iter().map(|cell| cell.map_or_else(String::new, |cell| format!("{}/{}", cell.failing, cell.ended)));
+        let cells =
+            cells.iter().map(|cell| cell.map_or_else(String::new, |cell| format!("{}/{}", cell.failing, cell.ended)));
         let _ = writeln!(out, "| {} | {} |", name(line), cells.collect::<Vec<_>>().join(" | "));
     }
     if table.lines.len() > MOST_LINES {
@@ -178,4 +181,3 @@ fn code(text: &str) -> String {
     let pad = if longest > 0 { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
-

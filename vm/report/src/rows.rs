@@ -258,7 +258,8 @@ mod tests {
 
     #[test]
     fn a_cell_is_never_a_formula_and_reads_back() {
-        let cells = ["=1+1", "  @SUM(A1)", "-2+3", "+1", "＝1", "plain", "a,b", "say \"hi\"", "two\nlines", "\u{1b}[31m"];
+        let cells =
+            ["=1+1", "  @SUM(A1)", "-2+3", "+1", "＝1", "plain", "a,b", "say \"hi\"", "two\nlines", "\u{1b}[31m"];
         assert_eq!(
             cells.map(cell),
             [

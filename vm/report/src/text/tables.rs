@@ -70,7 +70,8 @@ fn groups(summary: &Summary, scorer: &str, lines: &mut Vec<[String; 5]>) {
 
 /// Failures of conversations by the two fields of the matrix.
 pub(super) fn matrix(table: &Table, look: &Look, out: &mut String) {
-    let cell = |cell: &Option<Cell>| cell.map_or_else(|| ".".to_owned(), |cell| format!("{}/{}", cell.failing, cell.ended));
+    let cell =
+        |cell: &Option<Cell>| cell.map_or_else(|| ".".to_owned(), |cell| format!("{}/{}", cell.failing, cell.ended));
     let fails = |cells: &[Option<Cell>]| cells.iter().flatten().map(|cell| cell.failing).sum::<u64>();
     let mut lines: Vec<&(String, Vec<Option<Cell>>)> = table.lines.iter().collect();
     if lines.len() > MOST_LINES {

@@ -28,7 +28,8 @@ pub(super) fn failing(summary: &Summary, trial: &TrialReport, look: &Look, out: 
     for (at, scorer) in summary.program.scorers.iter().enumerate() {
         let Some(verdict) = whole(&trial.scores, at).filter(|verdict| verdict.pass == Some(false)) else { continue };
         let value = verdict.value.as_ref().map_or_else(String::new, |value| format!(" = {}", shown(value)));
-        let like = summary.kinds.iter().find(|kind| kind.scorer == at && kind.stands(trial)).map_or_else(String::new, like);
+        let like =
+            summary.kinds.iter().find(|kind| kind.scorer == at && kind.stands(trial)).map_or_else(String::new, like);
         let reason = if verdict.reason.is_empty() {
             String::new()
         } else {
@@ -47,7 +48,9 @@ fn like(kind: &Kindred) -> String {
         return String::new();
     }
     let of = match &kind.most {
-        Some((_, n)) if *n == kind.count => kind.most.as_ref().map_or_else(String::new, |(value, _)| format!(", all {value}")),
+        Some((_, n)) if *n == kind.count => {
+            kind.most.as_ref().map_or_else(String::new, |(value, _)| format!(", all {value}"))
+        }
         Some((value, n)) => format!(", {n} of them {value}"),
         None => String::new(),
     };
