@@ -8,6 +8,7 @@ mod fmt;
 mod ir;
 mod language;
 mod lock;
+mod logs;
 mod mutation;
 mod page;
 mod plan;

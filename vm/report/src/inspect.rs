@@ -74,9 +74,9 @@ pub fn header(header: &Header<'_>) -> String {
     let summary = header.summary;
     let scorers = summary.program.scorers.iter().zip(&summary.counts).zip(&summary.means);
     let scores = scorers.map(|((scorer, counts), mean)| {
-        let mean = mean.and_then(Value::float).map(|value| {
-            ("mean", Value::map([("name", Value::str("mean")), ("value", value), ("params", empty())]))
-        });
+        let mean = mean
+            .and_then(Value::float)
+            .map(|value| ("mean", Value::map([("name", Value::str("mean")), ("value", value), ("params", empty())])));
         Value::map([
             ("name", Value::Str(scorer.name.clone())),
             ("scorer", Value::Str(scorer.name.clone())),
@@ -120,9 +120,8 @@ pub fn sample_name(told: &Told<'_>) -> String {
 pub fn sample(program: &Program, told: &Told<'_>) -> String {
     let messages = messages(told);
     let last = messages.iter().rev().find(|message| message.get("role").and_then(Value::as_str) == Some("assistant"));
-    let last = last.cloned().unwrap_or_else(|| {
-        Value::map([("role", Value::str("assistant")), ("content", Value::str(""))])
-    });
+    let last =
+        last.cloned().unwrap_or_else(|| Value::map([("role", Value::str("assistant")), ("content", Value::str(""))]));
     let completion = last.get("content").cloned().unwrap_or_default();
     let choice = Value::map([("message", last), ("stop_reason", Value::str("stop"))]);
     let output = Value::map([
