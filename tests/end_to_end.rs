@@ -1,6 +1,7 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
 mod apps;
+mod around;
 mod check;
 mod check_formats;
 mod check_hostile;
@@ -22,5 +23,6 @@ mod quickstart;
 mod resume;
 mod roles;
 mod scorers;
+mod security;
 mod spine;
 mod tools;

@@ -66,7 +66,10 @@ pub(crate) fn probe(task: Task, args: &RunArgs) -> u8 {
     };
     match answers.as_slice() {
         [_, second] if second.fault.is_none() && second.text.contains(&code) => {
-            out::line(&format!("the role `assistant` remembers: asked for {code}, it says `{}`", excerpt(&second.text, 200)));
+            out::line(&format!(
+                "the role `assistant` remembers: asked for {code}, it says `{}`",
+                excerpt(&second.text, 200)
+            ));
             exit::PASSED
         }
         [first, second] if first.fault.is_none() && second.fault.is_none() => {
@@ -136,7 +139,11 @@ fn ask(task: &Task, args: &RunArgs, code: &str, id: &str, folder: &Path) -> Resu
     // The first row is the one whose fields the templates of the request read.
     let planned = run::planned(task, &world).take(1).map(|planned| {
         let planned = planned?;
-        let sample = Sample { graph: "the probe".into(), conversation: Arc::new(Conversation::default()), ..(*planned.sample).clone() };
+        let sample = Sample {
+            graph: "the probe".into(),
+            conversation: Arc::new(Conversation::default()),
+            ..(*planned.sample).clone()
+        };
         Ok(Planned { sample: Arc::new(sample), begun: None, closed: None })
     });
     let dataset = task.dataset.hash;

@@ -56,19 +56,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         Ok(begun) => begun,
         Err(error) => return drive::fail(&error),
     };
-    if begun.again > 0 {
-        out::note(&format!(
-            "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
-            begun.again, begun.bought_again,
-        ));
-    }
-    out::note(&format!(
-        "{} of {} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
-        begun.closed,
-        task.dataset.count * task.program.epochs as usize,
-        begun.answers,
-        begun.unanswered,
-    ));
+    begun.tell(task.dataset.count * task.program.epochs as usize);
     let world = Folder::new(&task.root);
     let (gone, program) = (begun.gone, &task.program);
     let numbers = log.numbers().filter(|number| !gone.contains(number));
@@ -121,6 +109,20 @@ struct Begun {
 }
 
 impl Begun {
+    /// Says what is there, and what is bought again.
+    fn tell(&self, conversations: usize) {
+        if self.again > 0 {
+            out::note(&format!(
+                "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
+                self.again, self.bought_again,
+            ));
+        }
+        out::note(&format!(
+            "{} of {conversations} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
+            self.closed, self.answers, self.unanswered,
+        ));
+    }
+
     fn of(log: &Log, program: &Program) -> Result<Self, RunError> {
         let mut begun = Self { next_trial: 1, gone: superseded(program, log)?, ..Self::default() };
         for trial in log.trials() {
