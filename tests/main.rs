@@ -21,5 +21,6 @@ mod properties;
 mod recipes;
 mod served;
 mod shipped;
+mod standard;
 mod tidy;
 mod wire;

@@ -13,7 +13,9 @@ mod mutation;
 mod page;
 mod plan;
 mod readme;
+mod reports;
 mod schema;
+mod statistics;
 mod surroundings;
 
 use std::collections::BTreeSet;

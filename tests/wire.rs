@@ -59,7 +59,7 @@ fn plain() -> Request {
 
 fn judged() -> Request {
     let labels = ["1a".to_owned()];
-    let schema = verdict_schema(&Scale::Range(1, 5), EvidenceRule::Commission, &labels);
+    let schema = verdict_schema(&Scale::Range(1, 5), EvidenceRule::Commission, false, &labels);
     let items = Value::map([("n", Value::map([("type", Value::str("number")), ("maximum", Value::Int(1))]))]);
     let Value::Map(map) = schema else { panic!("a schema is a map") };
     let mut map = (*map).clone();

@@ -41,6 +41,8 @@ pub const EACH_TURN: &str = "each_turn";
 pub struct Row {
     /// Its key: its own id, or a hash of what its solve graph reads, with an ordinal among equals. Never a row number.
     pub key: Arc<str>,
+    /// Which of its epochs this is, where a recording says so; otherwise the run gives it all of them.
+    pub epoch: Option<u32>,
     /// The solve graph that it runs.
     pub graph: Arc<str>,
     /// Its fields.
@@ -80,6 +82,7 @@ impl Dataset {
             let cluster = raw.cluster.map_or_else(|| key.clone(), Arc::from);
             Ok(Row {
                 key,
+                epoch: raw.epoch,
                 graph: raw.graph,
                 fields: raw.fields,
                 conversation: raw.conversation,

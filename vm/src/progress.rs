@@ -14,6 +14,8 @@ pub struct Progress {
     pub open: u64,
     /// Answers that were recorded by this process.
     pub answers: u64,
+    /// Answers of an earlier run that were used again.
+    pub used_again: u64,
     /// Tokens of their prompts and of the answers, as providers counted them.
     pub tokens: u64,
     /// What the run has cost so far, in USD, at the prices of the task; earlier processes included.
@@ -29,6 +31,7 @@ pub(crate) struct Meter {
     open: AtomicU64,
     answers: AtomicU64,
     tokens: AtomicU64,
+    used_again: AtomicU64,
 }
 
 impl Meter {
@@ -38,8 +41,17 @@ impl Meter {
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
     }
 
+    pub(crate) fn used_again(&self) {
+        self.used_again.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn ended(&self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// New answers, and those that were used again.
+    pub(crate) fn answers(&self) -> (u64, u64) {
+        (self.answers.load(Ordering::Relaxed), self.used_again.load(Ordering::Relaxed))
     }
 
     pub(crate) fn stays_open(&self) {
@@ -52,6 +64,7 @@ impl Meter {
             ended: of(&self.ended),
             open: of(&self.open),
             answers: of(&self.answers),
+            used_again: of(&self.used_again),
             tokens: of(&self.tokens),
             spent_usd,
             elapsed,

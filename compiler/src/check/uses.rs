@@ -176,11 +176,12 @@ impl Checker<'_> {
 
     /// A scorer that a definition is: typed where it is written, with what is given here.
     pub(super) fn used_scorer(&mut self, scorer: &ast::Scorer, used: &ast::Use) -> Option<Scorer> {
-        let defined = self.scope.scorers.get(&used.name.value)?;
+        let defined = self.scope.scorers.get(&used.key())?;
         let mut given = self.arguments(&used.name, &defined.params, &used.with);
         let when = scorer.when.as_ref().and_then(|leaf| self.applies(leaf));
         let typed = defined.scorer.clone();
         given.extend(typed.given);
+        self.repeats(scorer, &typed.method);
         Some(Scorer {
             name: scorer.name.value.as_str().into(),
             pass: self.pass(scorer, typed.method.scale()),
@@ -188,9 +189,11 @@ impl Checker<'_> {
             at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
             runs: scorer.runs.as_ref().map(|runs| runs.value),
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            completion: scorer.completion == Some(true),
             when: when.or(typed.when),
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             given,
+            library: typed.library,
             origin: Origin::at(scorer.span),
             method: typed.method,
         })

@@ -78,7 +78,7 @@ impl Reader<'_> {
     }
 
     /// A version is a text; a number is taken as it is written.
-    fn version_of(&mut self, node: NodeRef<'_>) -> Option<Spanned<String>> {
+    pub(super) fn version_of(&mut self, node: NodeRef<'_>) -> Option<Spanned<String>> {
         let leaf = self.leaf(node, "version")?;
         if leaf.text.trim().is_empty() {
             self.report(catalog::BAD_VALUE.at(leaf.span, "`version` is empty").help("name one, or leave the key out"));

@@ -87,6 +87,11 @@ impl Samples {
         self.kinds.values().map(|kind| kind.count).sum()
     }
 
+    /// How many samples run each solve graph; a graph may come more than once.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.kinds.iter().map(|((graph, ..), kind)| (&**graph, kind.count))
+    }
+
     /// The variables at the start of a conversation, and where it is in its turn.
     fn start(&self, conversation: &Conversation) -> (Talk, Vec<u64>) {
         let variables = Variables::new(self.roles.len());
@@ -102,7 +107,9 @@ impl Samples {
             let (length, audience) = match &message.kind {
                 MessageKind::System { audience } => (tokens(message.text.len() as u64), Some(audience)),
                 MessageKind::Call { tool, arguments, .. } => (tokens((tool.len() + arguments.len()) as u64), None),
-                MessageKind::Say | MessageKind::Result { .. } => (tokens(message.text.len() as u64), None),
+                MessageKind::Say | MessageKind::Result { .. } | MessageKind::Read => {
+                    (tokens(message.text.len() as u64), None)
+                }
             };
             if let Some(audience) = audience {
                 add(Variables::INSTRUCTIONS, length + LABEL_TOKENS);

@@ -26,7 +26,11 @@ impl Lower {
     /// The verdict of a judge within a graph, on a scale of its own.
     pub(super) fn judge_in_graph(&mut self, judge: &Judge) -> Arc<str> {
         let pass = judge.scale.default_pass();
-        let schema = Schema::Judged(Judged { scale: judge.scale.clone(), pass, rule: judge.evidence });
+        let schema = Schema::Judged(judged_of(judge, pass));
+        if self.of_turn {
+            let judge = Judge { per_turn: true, ..judge.clone() };
+            return self.judged(&judge, true, &schema);
+        }
         self.judged(judge, false, &schema)
     }
 
@@ -67,6 +71,7 @@ impl Lower {
             up_to: per_turn.then(|| Expr::name(TURN)),
             window: judge.window,
             sees_system: judge.sees_system,
+            only: None,
         };
         let (role, into) = (role.clone(), reply.clone());
         let ask = Node::Generate { role, view, schema: Some(schema.clone()), tools: false, timeout_s: None, into };
@@ -85,6 +90,11 @@ impl Lower {
         self.flow.leave();
         verdict
     }
+}
+
+/// What a verdict of a judge in a graph is held against.
+pub(super) fn judged_of(judge: &Judge, pass: f64) -> Judged {
+    Judged { scale: judge.scale.clone(), pass, rule: judge.evidence, skips: judge.skip.is_some() }
 }
 
 /// A judge that says nothing has broken its contract; one that cannot be asked has not.
