@@ -213,16 +213,12 @@ pub(crate) fn assert_replays(folder: &Path, run: &Path, ran: &Ran) {
 
 /// The first of some shown lines that a text does not have, each below the one before. How wide columns are does not matter,
 /// and `…` within a line stands for any words.
-pub(crate) fn missing<'a>(shown: impl Iterator<Item = &'a str>, printed: &str) -> Option<&'a str> {
+pub(crate) fn missing<'a>(mut shown: impl Iterator<Item = &'a str>, printed: &str) -> Option<&'a str> {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let printed: Vec<String> = printed.lines().map(words).collect();
     let mut rest = printed.iter();
-    for line in shown.filter(|line| !line.trim().is_empty() && line.trim() != "…") {
-        if !rest.any(|other| is_shown(&words(line), other)) {
-            return Some(line);
-        }
-    }
-    None
+    let says = |line: &str| !line.trim().is_empty() && line.trim() != "…";
+    shown.find(|line| says(line) && !rest.any(|other| is_shown(&words(line), other)))
 }
 
 /// Whether a line is what is shown of it: its parts between `…` in their order, the first at its beginning, the last at its end.

@@ -1,10 +1,12 @@
 //! The picture of a run in the README is of what `aigo run tasks/quickstart` prints. `BLESS=1` draws it anew.
 
+use std::fmt::Write as _;
+
 use crate::golden::compare_at;
 use crate::harness::{folder, root, run};
 
-/// The advance of a character and the height of a line, in pixels, at a size of 14.
-const ADVANCE: f64 = 8.4;
+/// The advance of a character in tenths of a pixel, and the height of a line in pixels, at a size of 14.
+const ADVANCE: usize = 84;
 const LINE: usize = 20;
 const MARGIN: usize = 20;
 /// The bar at the top of the window.
@@ -60,7 +62,7 @@ fn coloured(line: &str) -> String {
 fn drawn(typed: &str, printed: &str) -> String {
     let lines: Vec<&str> = printed.lines().collect();
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-    let width = (longest.max(60) as f64 * ADVANCE).ceil() as usize + 2 * MARGIN;
+    let width = (longest.max(60) * ADVANCE).div_ceil(10) + 2 * MARGIN;
     let height = BAR + (lines.len() + 1) * LINE + MARGIN;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\">\n\
@@ -69,16 +71,16 @@ fn drawn(typed: &str, printed: &str) -> String {
         escaped(typed)
     );
     for (at, colour) in ["#ff5f56", "#ffbd2e", "#27c93f"].iter().enumerate() {
-        svg.push_str(&format!("<circle cx=\"{}\" cy=\"18\" r=\"6\" fill=\"{colour}\"/>\n", 20 + at * 20));
+        writeln!(svg, "<circle cx=\"{}\" cy=\"18\" r=\"6\" fill=\"{colour}\"/>", 20 + at * 20).expect("it is text");
     }
     let mut line = |at: usize, text: &str, count: usize| {
         if count > 0 {
             let y = BAR + at * LINE + 14;
             // The length is given, so that every viewer's font fits.
-            let length = (count as f64 * ADVANCE * 10.0).round() / 10.0;
-            svg.push_str(&format!(
-                "<text x=\"{MARGIN}\" y=\"{y}\" textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\">{text}</text>\n"
-            ));
+            let (length, tenths) = (count * ADVANCE / 10, count * ADVANCE % 10);
+            let length = if tenths == 0 { length.to_string() } else { format!("{length}.{tenths}") };
+            let fits = format!("textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\"");
+            writeln!(svg, "<text x=\"{MARGIN}\" y=\"{y}\" {fits}>{text}</text>").expect("it is text");
         }
     };
     line(0, &format!("{}{}", piece("prompt", "$ "), piece("typed", typed)), typed.chars().count() + 2);
