@@ -133,6 +133,7 @@ impl Foreseen {
                 Bar::Floating => ("the model's name stands for several versions: `--reuse-floating`".to_owned(), None),
                 Bar::Unversioned => ("the application declares no `version`".to_owned(), None),
                 Bar::Session => ("the application remembers its conversation, which has changed".to_owned(), None),
+                Bar::Around => ("calls around a sample are made by every run".to_owned(), None),
                 Bar::Fault => ("what was recorded is a fault that may not come again".to_owned(), None),
             };
             let (position, role) = (&miss.ask.position, &miss.ask.request.role);
