@@ -38,22 +38,25 @@ pub struct Reasoned {
     pub example: Option<Difference>,
 }
 
+/// Counts by role.
+pub type ByRole = BTreeMap<Arc<str>, u64>;
+
 /// The sum over all trials.
 pub struct Foreseen {
     linked: Arc<Linked>,
     /// The program of the earlier run, with which its calls can be looked at; none where this build cannot read it.
     own: Option<Arc<Linked>>,
     /// Answers that are used again, by role.
-    pub reused: BTreeMap<Arc<str>, u64>,
+    pub reused: ByRole,
     /// The calls that are sure to be made, by role.
-    pub least: BTreeMap<Arc<str>, u64>,
+    pub least: ByRole,
     /// Why.
     pub reasons: BTreeMap<Reason, Reasoned>,
     /// Trials whose conversations have to go on, and the answers that they use again, by role.
-    unsolved: (Samples, BTreeMap<Arc<str>, u64>),
+    unsolved: (Samples, ByRole),
     /// Trials that are solved and have scores to come, and of each scorer: how many they are, and the answers that they use
     /// again, by role.
-    unscored: (Samples, BTreeMap<Arc<str>, (u64, BTreeMap<Arc<str>, u64>)>),
+    unscored: (Samples, BTreeMap<Arc<str>, (u64, ByRole)>),
     /// Conversations that cannot go on, since they stay as they were recorded.
     pub stuck: u64,
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::read;
 use aigo_log::{Log, LogError};
-use aigo_machine::{Linked, Outcome, Pending, Sample, Trial};
+use aigo_machine::{Linked, Outcome, Pending, Position, Sample, Trial};
 use aigo_report::{Report, TrialReport};
 
 use crate::divergence::{Cause, Divergence, Found as Differs};
@@ -62,7 +62,7 @@ pub(crate) fn drawn(seed: u64, n: u64) -> u64 {
 }
 
 /// The program of a log, ready to run.
-pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
+pub fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     let header = log.header();
     let bad =
         |why: String| RunError::told(BAD_PROGRAM.nowhere(format!("the program in the log cannot be used: {why}")));
@@ -73,11 +73,6 @@ pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
         return Err(bad(format!("its hash is {}, and the log says {}", linked.hash.hex(6), header.hash.hex(6))));
     }
     Ok(Arc::new(linked))
-}
-
-/// The program of a log, ready to run.
-pub fn program(log: &Log) -> Result<Arc<Linked>, RunError> {
-    linked(log)
 }
 
 /// Replays a log.
@@ -123,7 +118,9 @@ pub(crate) fn each(
             Ok(report) => replayed.report.add(report),
             Err(by_role) => {
                 replayed.open += 1;
-                by_role.iter().for_each(|(role, n)| replayed.report.add_calls(role, *n));
+                for (role, n) in &by_role {
+                    replayed.report.add_calls(role, *n);
+                }
             }
         }
     };
@@ -181,7 +178,7 @@ fn one(log: &Log, linked: &Arc<Linked>, number: u64, shuffle: Option<u64>, cause
         divergence,
         unanswered: recorded.unanswered,
     };
-    Ok(match again(linked, &sample, &recorded, shuffle.map(|seed| drawn(seed, number))) {
+    Ok(match again_in(linked, &sample, &recorded, shuffle.map(|seed| drawn(seed, number))) {
         Ok(outcome) => {
             let leaf = outcome.leaf();
             // A trial that was cut off between its last answer and its end has ended all the same.
@@ -192,8 +189,8 @@ fn one(log: &Log, linked: &Arc<Linked>, number: u64, shuffle: Option<u64>, cause
                 unanswered: recorded.unanswered,
             }
         }
-        Err(Missing::Answer(found)) => open(if logged.close.is_some() { diverged(found) } else { None }),
-        Err(Missing::Differs(found)) => open(diverged(found)),
+        Err(Missing::Answer(_)) if logged.close.is_none() => open(None),
+        Err(missing) => open(diverged(missing.found())),
     })
 }
 
@@ -204,8 +201,7 @@ pub(crate) fn closed(
     recorded: &Recorded,
     close: &aigo_log::Close,
 ) -> Result<(Outcome, Key), Differs> {
-    let outcome =
-        again(linked, sample, recorded, None).map_err(|(Missing::Answer(found) | Missing::Differs(found))| found)?;
+    let outcome = again(linked, sample, recorded).map_err(|missing| missing.found())?;
     let leaf = outcome.leaf();
     match differs(&outcome, close, leaf) {
         Some(what) => Err(Differs::whole(what)),
@@ -216,9 +212,24 @@ pub(crate) fn closed(
 const NO_ANSWER: &str = "the log has no answer for this call, although the trial has ended";
 
 /// Why a trial cannot be replayed to its end.
-enum Missing {
-    Answer(Differs),
-    Differs(Differs),
+pub(crate) enum Missing {
+    Answer(Position),
+    Differs(Position, String),
+}
+
+impl Missing {
+    /// As a difference.
+    pub(crate) fn found(&self) -> Differs {
+        match self {
+            Self::Answer(position) => Differs::at(position, NO_ANSWER),
+            Self::Differs(position, what) => Differs::at(position, what.as_str()),
+        }
+    }
+}
+
+/// A recorded trial again, from its answers alone.
+pub(crate) fn again(linked: &Arc<Linked>, sample: &Arc<Sample>, recorded: &Recorded) -> Result<Outcome, Missing> {
+    again_in(linked, sample, recorded, None)
 }
 
 /// The next ask to answer: any of them, since lanes do not see one another.
@@ -228,7 +239,7 @@ pub(crate) fn pick(pending: &mut Vec<Pending>, shuffle: Option<u64>, step: u64) 
     Some(pending.swap_remove(usize::try_from(at).unwrap_or(0)))
 }
 
-fn again(
+fn again_in(
     linked: &Arc<Linked>,
     sample: &Arc<Sample>,
     recorded: &Recorded,
@@ -241,15 +252,18 @@ fn again(
         step += 1;
         match recorded.find(&next.ask) {
             Found::Answer(answer) => pending.extend(trial.answer(next.lane, answer)),
-            Found::Nothing => return Err(Missing::Answer(Differs::at(&next.ask.position, NO_ANSWER))),
+            Found::Nothing => return Err(Missing::Answer(next.ask.position)),
             Found::Other { recorded, asked } => {
                 let what =
                     format!("something else is asked here than was recorded (content {asked}, recorded {recorded})");
-                return Err(Missing::Differs(Differs::at(&next.ask.position, what)));
+                return Err(Missing::Differs(next.ask.position, what));
             }
         }
     }
-    trial.outcome().ok_or_else(|| Missing::Differs(Differs::whole("the trial does not end")))
+    trial.outcome().ok_or_else(|| {
+        let position = Position { graph: "".into(), node: "".into(), index: Vec::new() };
+        Missing::Differs(position, "the trial does not end".to_owned())
+    })
 }
 
 /// How an outcome differs from the recorded end, if it does. The scores beside the leaf are compared as well: people and tools

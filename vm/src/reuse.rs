@@ -38,12 +38,11 @@ pub fn rule(role: &Role, floats: &dyn Fn(&ChatModel) -> bool) -> Rule {
     match &role.player {
         Player::Scripted(_) => Rule::Computed,
         Player::Chat(model) if floats(model) => Rule::Floating,
-        Player::Chat(_) => Rule::ByContent,
         Player::Http(http) if http.version.is_none() => Rule::Unversioned,
         Player::Command(command) if command.version.is_none() => Rule::Unversioned,
         Player::Http(http) if http.session.is_sticky() => Rule::WholeSample,
-        // Their content holds the version and the whole conversation before.
-        Player::Http(_) | Player::Command(_) => Rule::ByContent,
+        // The content of applications holds their version and the whole conversation before.
+        Player::Chat(_) | Player::Http(_) | Player::Command(_) => Rule::ByContent,
     }
 }
 

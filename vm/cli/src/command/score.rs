@@ -82,7 +82,7 @@ fn scored(args: &ScoreArgs) -> Result<u8, u8> {
 pub(crate) fn resume(args: &ResumeArgs, folder: &Path, header: &Run) -> Result<u8, u8> {
     let Some(named) = &header.parent else { return Err(exit::FAULT) };
     let log = Log::open(folder).map_err(|error| drive::fail(&RunError::Log(error)))?;
-    let linked = aigo_vm::program(&log).map_err(|error| drive::fail(&error))?;
+    let linked = aigo_vm::linked(&log).map_err(|error| drive::fail(&error))?;
     let parent = resume::parent(args, folder, named, rules(&linked.program, named.floating))?;
     // Keys are beside the task; the task itself is not needed, and may have changed.
     let path = resume::path(header, args.task.as_deref()).map(|path| task::file(&path)).unwrap_or_default();
@@ -112,7 +112,7 @@ fn rules(program: &Program, reuse_floating: bool) -> Rules {
 
 /// The conversations of the log's program with the scorers of the task.
 fn grafted(log: &Log, task: &Task) -> Result<Arc<Linked>, u8> {
-    let own = aigo_vm::program(log).map_err(|error| drive::fail(&error))?;
+    let own = aigo_vm::linked(log).map_err(|error| drive::fail(&error))?;
     let grafted = aigo_vm::graft(&own.program, &task.program).map_err(|error| drive::fail(&error))?;
     for gate in &grafted.without {
         out::note(&format!("left out: the gate `{gate}`, since the recorded conversations have no such score"));
