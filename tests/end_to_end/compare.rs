@@ -51,7 +51,7 @@ fn what_got_worse_is_told_with_its_transcripts() {
     assert_eq!(policy["worse"].as_array().map(Vec::len), Some(8));
     let text = harness::run(&folder, &["compare", &before, &after]);
     assert_eq!(text.code, 5);
-    for wanted in ["✗ s08   no_price 1 → 0", "Two seats cost $12.", "WORSE  support   2 of 2", "8− 0+ 8="] {
+    for wanted in ["✗ s08   no_price 1 → 0", "Two seats cost >>$12<<.", "WORSE  support   2 of 2", "8− 0+ 8="] {
         assert!(text.out.contains(wanted), "{wanted}: {}", text.out);
     }
     let back = harness::run(&folder, &["compare", &after, &before]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aigo_ir::program::Program;
-use aigo_log::{Journal, Log};
+use aigo_log::{Journal, Log, TornTail};
 use aigo_vm::{Planned, RunError, error, recorded_trial, spent_by};
 
 use super::drive::{self, Drive};
@@ -42,16 +42,11 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         Ok(reopened) => reopened,
         Err(error) => return drive::fail(&RunError::Log(error)),
     };
-    if let Some(torn) = &recovery.torn {
-        out::note(&format!(
-            "the log ended in {} torn bytes, which no one had been told of; they are kept in {}",
-            torn.bytes,
-            torn.kept.display()
-        ));
-    }
+    recovery.torn.iter().for_each(told);
     let log = recovery.log;
-    let begun = match Begun::of(&log, &task.program) {
-        Ok(begun) => begun,
+    let known = Begun::of(&log, &task.program).and_then(|begun| Ok((begun, aigo_vm::baseline(&log)?)));
+    let (begun, baseline) = match known {
+        Ok(known) => known,
         Err(error) => return drive::fail(&error),
     };
     out::note(&format!(
@@ -61,10 +56,6 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         begun.answers,
         begun.unanswered,
     ));
-    let baseline = match aigo_vm::baseline(&log) {
-        Ok(baseline) => baseline,
-        Err(error) => return drive::fail(&error),
-    };
     let world = Folder::new(&task.root);
     let logged = log.numbers().map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
         let trial = trial?;
@@ -92,6 +83,15 @@ pub(crate) fn resume(args: &ResumeArgs) -> u8 {
         driving: &args.driving,
     };
     drive::drive(drive, logged.chain(rest))
+}
+
+/// Tells of bytes that were cut from the end of a log.
+fn told(torn: &TornTail) {
+    out::note(&format!(
+        "the log ended in {} torn bytes, which no one had been told of; they are kept in {}",
+        torn.bytes,
+        torn.kept.display()
+    ));
 }
 
 /// What a log has of its trials.
