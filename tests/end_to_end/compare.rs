@@ -7,7 +7,7 @@ use crate::harness::{self, Ran};
 /// A support bot that answers what it is asked, but for the samples from `broken` on, and a judge who sees it. `judge` and
 /// `user` stand for what the ruler is.
 fn task(broken: u32, rubric: &str, gates: &str) -> String {
-    let samples: String = (0..16).map(|n| format!("    - {{id: s{n:02}, n: {n}}}\n")).collect();
+    let samples = (0..16).map(|n| format!("    - {{id: s{n:02}, n: {n}}}\n")).collect::<Vec<_>>().concat();
     format!(
         "aigo: 1\nname: support\nmodels:\n  assistant:\n    scripted:\n      - {{when: n >= {broken}, say: Two seats cost $12.}}\n      \
          - Please see the pricing page.\n  judge:\n    scripted:\n      - when: \"'$12' in last.text\"\n        verdict: {{score: 2, \

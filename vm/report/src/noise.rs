@@ -144,8 +144,7 @@ fn judge(draws: &[Vec<f64>]) -> Option<(f64, f64)> {
 
 /// The variances of scenarios and of epochs within them, by a nested analysis of variance with unequal numbers of epochs (Searle,
 /// Casella and `McCulloch`, Variance Components, 1992, section 3.6): that of epochs is the mean square within, that of scenarios
-/// the mean square between less it, divided by n₀, and
-/// not below 0.
+/// the mean square between less it, divided by n₀, and not below 0.
 fn variances(scenarios: &[&[f64]]) -> Option<(f64, f64)> {
     let (_, within) = pooled(scenarios)?;
     if scenarios.len() < 2 {
