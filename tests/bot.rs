@@ -7,7 +7,7 @@
 //! POST   /sessions             makes the id itself, and says it with its first reply
 //! POST   /stream, /lines       as /chat, in parts: server-sent events, lines of JSON
 //! POST   /forgets              looks at the last message alone
-//! POST   /slow, /faulty, ...   as /chat, but late, with every third answer a 500, and so on
+//! POST   /slow, /faulty, ...   as /chat, but late, with a 500 for some conversations, and so on
 //! POST   /users, DELETE /users/ID, GET /orders/ID, PUT /orders/ID
 //!                              what `setup`, `teardown` and tools are answered by
 //! ```
@@ -184,8 +184,8 @@ fn reply(shared: &Shared, asked: &Asked) -> Option<Reply> {
             std::thread::sleep(Duration::from_millis(1500));
             spoken(&says(&whole))
         }
-        // A third of the conversations of this one have no luck, whatever is asked and however often.
-        ("POST", ["faulty"]) if whole.first().is_some_and(|first| first.len() % 3 == 0) => {
+        // Half of the conversations of this one have no luck, whatever is asked and however often.
+        ("POST", ["faulty"]) if whole.first().is_some_and(|first| first.len() % 2 == 1) => {
             (500, "text/plain", "out of order".to_owned())
         }
         ("POST", ["faulty"]) => spoken(&says(&whole)),
