@@ -117,7 +117,7 @@ rows! {
     UNUSED_ALLOWANCE warning "W0631" "an allowance of what is not there";
     NO_REASON warning "W0632" "an allowance without a reason";
     // What a run can come to.
-    OVER_CALLS warning "W0640" over_calls "a limit of calls that the run can pass";
+    OVER_CALLS warning "W0640" over_calls "a limit of calls that the run is sure to meet";
     // The lock.
     STALE_LOCK warning "W0650" stale_lock "a lock that is stale";
     NOT_LOCKED warning "W0651" not_locked "gates on models that no lock pins";

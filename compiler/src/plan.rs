@@ -11,12 +11,16 @@ use crate::sources::Sources;
 /// What a run of the program over a dataset can come to at most: [`aigo_ir::bounds`]. It reads all rows once; the error is
 /// that of a row that cannot be read.
 pub fn bounds(program: &Program, dataset: &Dataset, world: &dyn Sources) -> Result<Bounds, String> {
+    Ok(bounds::bound(program, &samples(program, dataset, world)?))
+}
+
+fn samples(program: &Program, dataset: &Dataset, world: &dyn Sources) -> Result<Samples, String> {
     let mut samples = Samples::of(program);
     for row in dataset.rows(world) {
         let row = row?;
         samples.add(&row.graph, &row.fields, &row.conversation);
     }
-    Ok(bounds::bound(program, &samples))
+    Ok(samples)
 }
 
 /// Whether a quick count leaves it open that the run can pass its limit of calls.
@@ -26,24 +30,27 @@ pub(crate) fn may_pass(program: &Program, samples: usize, begun: bool) -> bool {
     program.limits.calls.is_some_and(is_over)
 }
 
-/// A limit of calls that the run can pass. Most tasks are so far below theirs that a quick count shows it; for the others
-/// the rows are read once more. `begun` says whether there are conversations that have begun: transcripts. Of the estimate of
-/// money nothing is said here: it is far above what runs cost.
+/// A limit of calls that the run is sure to meet, however short its conversations are. That the longest could meet it is no
+/// mistake: limits are there for runs that go astray, and [`bounds`] tell what the worst case is. Most tasks are so far below
+/// theirs that a quick count shows it; for the others the rows are read once more. `begun` says whether there are
+/// conversations that have begun: transcripts.
 pub(crate) fn check(program: &Program, dataset: &Dataset, begun: bool, world: &dyn Sources, found: &mut Diagnostics) {
     let (Some(limit), Some(span)) = (program.limits.calls, program.limits.origin.0) else { return };
     if !may_pass(program, dataset.count, begun) {
         return;
     }
-    let Ok(bounds) = bounds(program, dataset, world) else { return };
-    let Some(most) = bounds.calls.in_all.filter(|most| *most > limit) else { return };
-    let of_sample =
-        bounds.calls.a_sample.map_or_else(String::new, |n| format!(", up to {} in one conversation", grouped(n)));
+    let Ok(samples) = samples(program, dataset, world) else { return };
+    let least = bounds::least(program, &samples);
+    if least <= limit {
+        return;
+    }
+    let conversations = samples.count().saturating_mul(u64::from(program.epochs));
     let message = format!(
-        "{} conversations can make {} calls{of_sample}, and `limits.calls` is {}: the run would stop there",
-        grouped(bounds.conversations()),
-        grouped(most),
+        "{} conversations make at least {} calls, and `limits.calls` is {}: the run would stop there",
+        grouped(conversations),
+        grouped(least),
         grouped(limit)
     );
-    let help = "raise `calls`, or take fewer passes, epochs or samples; `aigo compile TASK --emit bounds` shows where they come from";
+    let help = "raise `calls`, or take fewer epochs or samples; `aigo compile TASK --emit bounds` shows how many it can be at most";
     found.push(catalog::OVER_CALLS.at(span, message).help(help));
 }

@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 
 use aigo_compiler::NoSources;
-use aigo_ir::bounds::{Bounds, Samples, bound, crude};
+use aigo_ir::bounds::{Bounds, Samples, bound, crude, least};
 use aigo_ir::expr::{Expr, Function};
 use aigo_ir::graph::{GraphBuilder, NodeId};
 use aigo_ir::message::Conversation;
 use aigo_ir::node::{Bound, Ending, Jump, Node, Port, Said, View};
+use aigo_ir::print::print;
 use aigo_ir::program::{Player, Program};
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
@@ -21,10 +22,15 @@ use super::programs::program;
 
 /// The bounds of one sample that runs a graph, by role in the program's order, then of all.
 fn bounded(program: &Program, graph: usize) -> Bounds {
+    let once = Program { epochs: 1, ..program.clone() };
+    bound(&once, &one(program, graph))
+}
+
+/// One sample that runs a graph.
+fn one(program: &Program, graph: usize) -> Samples {
     let mut samples = Samples::of(program);
     samples.add(&program.solves[graph].name, &Map::default(), &Conversation::default());
-    let once = Program { epochs: 1, ..program.clone() };
-    bound(&once, &samples)
+    samples
 }
 
 /// Calls and prompts as the brute force has them. What has no bound is the greatest number.
@@ -44,7 +50,7 @@ fn figures(program: &Program, bounds: &Bounds) -> Figures {
 fn brute<'p>(program: &'p Program, bounds: &Bounds) -> Brute<'p> {
     let longest = |name: &str| bounds.roles.iter().find(|role| &*role.name == name).map_or(0, |role| role.longest.0);
     let answers = program.roles.iter().map(|role| longest(&role.name)).collect();
-    Brute { program, answers, budget: Cell::new(8_000), scored: RefCell::default() }
+    Brute { program, least: false, answers, budget: Cell::new(8_000), scored: RefCell::default() }
 }
 
 fn below(found: &[u64], bound: &[u64]) -> bool {
@@ -54,7 +60,7 @@ fn below(found: &[u64], bound: &[u64]) -> bool {
 /// 1,000 generated programs: every node kind, nested loops and maps, breaks, exits, tools, score graphs.
 #[test]
 fn bounds_are_never_too_low_and_calls_are_exact() {
-    let (mut checked, mut exact, mut reached, mut small) = (0, 0, 0, 0);
+    let (mut checked, mut exact, mut reached, mut small, mut sure_of_some) = (0, 0, 0, 0, 0);
     for seed in 0..100_000 {
         let program = program(seed, 2 + (seed % 9) as usize);
         let bounds = bounded(&program, 0);
@@ -66,6 +72,13 @@ fn bounds_are_never_too_low_and_calls_are_exact() {
         }
         let Ok(most) = brute(&program, &bounds).sample(&program.solves[0]) else { continue };
         small += usize::from(is_small);
+        let mut fewest = brute(&program, &bounds);
+        fewest.least = true;
+        let fewest = fewest.sample(&program.solves[0]).expect("as many ways as before").calls[4];
+        let once = Program { epochs: 1, ..program.clone() };
+        let sure = least(&once, &one(&program, 0));
+        assert!(sure <= fewest, "seed {seed}: at least {sure} calls, and {fewest} are enough\n{}", print(&program));
+        sure_of_some += usize::from(sure > 1);
         assert!(crude(&program) >= most.calls[4], "seed {seed}: the quick count is too low");
         assert!(below(&most.calls, &bound.calls), "seed {seed}: {most:?} above {bound:?}");
         assert!(below(&most.prompts, &bound.prompts), "seed {seed}: {most:?} above {bound:?}");
@@ -82,6 +95,7 @@ fn bounds_are_never_too_low_and_calls_are_exact() {
     assert_eq!(checked, 1000, "so many programs have few enough ways to go them all");
     // What is not exact adds recorded messages, or goes through a list whose length the conversation decides.
     assert!(exact > 500 && reached > 120, "{exact} exact, {reached} with more than three calls");
+    assert!(sure_of_some > 50, "{sure_of_some} are sure to make more than one call");
 }
 
 /// Makes programs in which nothing branches: what is said, asked, repeated.

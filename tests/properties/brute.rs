@@ -64,6 +64,11 @@ impl Figures {
         self.calls.iter_mut().zip(&other.calls).for_each(|(a, b)| *a = (*a).max(*b));
         self.prompts.iter_mut().zip(&other.prompts).for_each(|(a, b)| *a = (*a).max(*b));
     }
+
+    fn least(&mut self, other: &Self) {
+        self.calls.iter_mut().zip(&other.calls).for_each(|(a, b)| *a = (*a).min(*b));
+        self.prompts.iter_mut().zip(&other.prompts).for_each(|(a, b)| *a = (*a).min(*b));
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,6 +117,8 @@ struct Run<'p> {
     talk: Talk,
     figures: Figures,
     frames: Vec<(NodeId, u64)>,
+    /// Whether no reply had a fault so far.
+    good: bool,
     /// The slots that hold replies, and who gave them, with tools or without.
     replies: Vec<(String, usize, bool)>,
     /// The slots that hold the turn of a map over turns.
@@ -120,6 +127,8 @@ struct Run<'p> {
 
 pub(super) struct Brute<'p> {
     pub(super) program: &'p Program,
+    /// Whether the fewest of all runs without a fault are asked for, and not the most of all runs.
+    pub(super) least: bool,
     /// The longest answers of the roles, in tokens.
     pub(super) answers: Vec<u64>,
     /// How many nodes may be gone through before it is given up.
@@ -146,16 +155,31 @@ impl<'p> Brute<'p> {
         self.program.roles.iter().position(|role| &*role.name == name).expect("the role is there")
     }
 
-    /// The most that a sample which runs the graph comes to, scorers included.
+    /// Takes what a run comes to into account, of those that count.
+    fn take(&self, best: &mut Option<Figures>, good: bool, figures: &Figures) {
+        match best {
+            _ if self.least && !good => {}
+            None => *best = Some(figures.clone()),
+            Some(best) if self.least => best.least(figures),
+            Some(best) => best.most(figures),
+        }
+    }
+
+    fn none(&self) -> Figures {
+        Figures::none(self.program.roles.len())
+    }
+
+    /// The most, or fewest, that a sample which runs the graph comes to, scorers included.
     pub(super) fn sample(&self, graph: &'p Graph) -> Result<Figures, TooMany> {
-        let mut most = Figures::none(self.program.roles.len());
+        let mut best = None;
         let mut chooser = Chooser::default();
         loop {
             let mut run = self.run(graph, Talk::default(), Vec::new());
             let entry = graph.entry().expect("an entry");
             let over = run.go(entry, None, &mut chooser)?;
-            let mut figures = run.figures.clone();
+            let (mut figures, mut good) = (run.figures.clone(), run.good);
             if let Over::Ended(ending) = over {
+                good &= !ending.is_void();
                 let answered = !run.talk.judged().is_empty() || ending == Ending::Recorded;
                 if answered && !ending.is_void() {
                     for at in 0..self.program.scorers.len() {
@@ -163,21 +187,21 @@ impl<'p> Brute<'p> {
                     }
                 }
             }
-            most.most(&figures);
+            self.take(&mut best, good, &figures);
             if !chooser.next() {
-                return Ok(most);
+                return Ok(best.unwrap_or_else(|| self.none()));
             }
         }
     }
 
     fn run(&'p self, graph: &'p Graph, talk: Talk, turns: Vec<(String, u64)>) -> Run<'p> {
-        let figures = Figures::none(self.program.roles.len());
-        Run { brute: self, graph, talk, figures, frames: Vec::new(), replies: Vec::new(), turns }
+        let figures = self.none();
+        Run { brute: self, graph, talk, figures, good: true, frames: Vec::new(), replies: Vec::new(), turns }
     }
 
     fn score(&self, at: usize, talk: &Talk) -> Result<Figures, TooMany> {
-        let (mut most, mut chooser) = (Figures::none(self.program.roles.len()), Chooser::default());
-        let Some(graph) = &self.program.scorers[at].graph else { return Ok(most) };
+        let (mut best, mut chooser) = (None, Chooser::default());
+        let Some(graph) = &self.program.scorers[at].graph else { return Ok(self.none()) };
         let key = (at, talk.clone());
         if let Some(known) = self.scored.borrow().get(&key) {
             return Ok(known.clone());
@@ -185,10 +209,11 @@ impl<'p> Brute<'p> {
         loop {
             let mut run = self.run(graph, talk.clone(), Vec::new());
             run.go(graph.entry().expect("an entry"), None, &mut chooser)?;
-            most.most(&run.figures);
+            self.take(&mut best, run.good, &run.figures);
             if !chooser.next() {
-                self.scored.borrow_mut().insert(key, most.clone());
-                return Ok(most);
+                let best = best.unwrap_or_else(|| self.none());
+                self.scored.borrow_mut().insert(key, best.clone());
+                return Ok(best);
             }
         }
     }
@@ -199,6 +224,8 @@ impl Run<'_> {
         let mut at = entry;
         loop {
             let Some(port) = self.step(at, chooser)? else {
+                // A list that is longer than a run may go through is a fault too.
+                self.good &= matches!(self.graph.get(at).expect("a node").node, Node::Exit { .. });
                 return Ok(match &self.graph.get(at).expect("a node").node {
                     Node::Exit { ending } => Over::Ended(*ending),
                     _ => Over::Fault,
@@ -236,9 +263,9 @@ impl Run<'_> {
                 self.generate(node);
                 // Where both lead to the same there is nothing to choose.
                 let is_fork = graph.follow(at, Port::Ok) != graph.follow(at, Port::Bad);
-                Some(if is_fork { [Port::Ok, Port::Bad][chooser.choose(2)] } else { Port::Ok })
+                Some(if is_fork { self.fork(chooser) } else { Port::Ok })
             }
-            Node::Parse { .. } => Some([Port::Ok, Port::Bad][chooser.choose(2)]),
+            Node::Parse { .. } => Some(self.fork(chooser)),
             Node::Branch { .. } => Some([Port::Yes, Port::No][chooser.choose(2)]),
             Node::Loop { bound, .. } => {
                 let n = match bound {
@@ -266,8 +293,10 @@ impl Run<'_> {
                 let over_turns = matches!(&list.kind, Kind::Call(Function::JudgedTurns, _));
                 for value in items {
                     let item = over_turns.then(|| (item.to_string(), value));
-                    let most = self.item(at, item)?;
-                    self.figures.add(&most);
+                    match self.item(at, item)? {
+                        Some(best) => self.figures.add(&best),
+                        None => self.good = false,
+                    }
                 }
                 Some(Port::Done)
             }
@@ -280,19 +309,25 @@ impl Run<'_> {
         })
     }
 
-    /// The most that an item of a map comes to. Items see nothing of each other.
-    fn item(&self, header: NodeId, item: Option<(String, u64)>) -> Result<Figures, TooMany> {
+    fn fork(&mut self, chooser: &mut Chooser) -> Port {
+        let port = [Port::Ok, Port::Bad][chooser.choose(2)];
+        self.good &= port == Port::Ok;
+        port
+    }
+
+    /// The most, or fewest, that an item of a map comes to; none where no run counts. Items see nothing of each other.
+    fn item(&self, header: NodeId, item: Option<(String, u64)>) -> Result<Option<Figures>, TooMany> {
         let (_, body) = self.graph.follow(header, Port::Body).expect("a body");
         let mut turns = self.turns.clone();
         turns.extend(item);
-        let (mut most, mut chooser) = (Figures::none(self.brute.program.roles.len()), Chooser::default());
+        let (mut best, mut chooser) = (None, Chooser::default());
         loop {
             let mut run = self.brute.run(self.graph, self.talk.clone(), turns.clone());
             run.replies.clone_from(&self.replies);
             run.go(body, Some(header), &mut chooser)?;
-            most.most(&run.figures);
+            self.brute.take(&mut best, run.good, &run.figures);
             if !chooser.next() {
-                return Ok(most);
+                return Ok(best);
             }
         }
     }

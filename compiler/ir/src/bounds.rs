@@ -11,6 +11,7 @@ mod affine;
 mod crude;
 mod effects;
 mod facts;
+mod least;
 mod samples;
 mod show;
 mod size;
@@ -26,6 +27,7 @@ use walk::{End, Talk};
 
 pub use crude::crude;
 pub use facts::Longest;
+pub use least::least;
 pub use samples::Samples;
 pub use show::{dollars, grouped};
 

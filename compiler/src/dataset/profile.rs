@@ -102,6 +102,7 @@ pub(crate) fn profile(
         }
     }
     profile.joined = joined(&profile.groups);
+    profile.groups.iter_mut().for_each(|group| group.know(&profile.joined));
     let is_absent = |name: &&Arc<str>| !profile.joined.fields.iter().any(|field| field.name == **name);
     profile.absent = declared.all().iter().map(|(name, _)| name).filter(is_absent).cloned().collect();
     let mut places = BTreeMap::new();
@@ -351,6 +352,17 @@ impl Group {
             field.lacking = Some(place.clone());
             false
         });
+    }
+
+    /// Fields that only samples of other groups have are fields that all of this one lack: what several kinds of samples share,
+    /// such as the task's `system` step, asks whether they are there.
+    fn know(&mut self, joined: &Self) {
+        for field in &joined.fields {
+            if self.count > 0 && !self.index.contains_key(&field.name) {
+                self.index.insert(field.name.clone(), self.fields.len());
+                self.fields.push(FieldProfile { present: 0, seen: 0, lacking: self.first.clone(), ..field.clone() });
+            }
+        }
     }
 
     /// Declared types take the place of those that were found, missing fields may be missing, places become spans.

@@ -87,6 +87,11 @@ impl Samples {
         self.kinds.values().map(|kind| kind.count).sum()
     }
 
+    /// How many samples run each solve graph; a graph may come more than once.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.kinds.iter().map(|((graph, ..), kind)| (&**graph, kind.count))
+    }
+
     /// The variables at the start of a conversation, and where it is in its turn.
     fn start(&self, conversation: &Conversation) -> (Talk, Vec<u64>) {
         let variables = Variables::new(self.roles.len());
