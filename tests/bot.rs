@@ -30,7 +30,8 @@ pub fn says(heard: &[String]) -> String {
     }
     let words = before.iter().rev().flat_map(|text| text.split_whitespace().rev());
     let bare = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let fact = bare.filter(|word| word.chars().any(|c| c.is_ascii_digit())).next();
+    let mut bare = bare;
+    let fact = bare.find(|word| word.chars().any(|c| c.is_ascii_digit()));
     fact.map_or_else(|| "You have not told me.".to_owned(), |fact| format!("It is {fact}."))
 }
 

@@ -289,10 +289,9 @@ enum Parts {
 fn parts(response: &Response, asked: bool) -> Parts {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is = |starts: &[&str]| starts.iter().any(|start| kind.starts_with(start));
-    match asked {
-        false => Parts::Whole,
-        true if is(&["application/x-ndjson", "application/jsonl", "application/jsonlines"]) => Parts::Lines,
-        true if is(&["application/json", "text/html"]) => Parts::Whole,
-        true => Parts::Events,
+    if !asked || is(&["application/json", "text/html"]) && !is(&["application/jsonl"]) {
+        return Parts::Whole;
     }
+    let is_lines = is(&["application/x-ndjson", "application/jsonl", "application/jsonlines"]);
+    if is_lines { Parts::Lines } else { Parts::Events }
 }

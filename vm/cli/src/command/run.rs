@@ -23,7 +23,7 @@ pub(crate) fn run(args: &RunArgs) -> u8 {
         return plan::dry_run(&task, &args.driving);
     }
     if args.probe {
-        return probe::probe(task, args);
+        return probe::probe(&task, args);
     }
     let ready = trust::check(&task, args.driving.allow_commands)
         .and_then(|trusted| ready(&task, args.driving.jobs as usize).map(|ready| trusted.with(ready)));
