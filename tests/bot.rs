@@ -29,8 +29,7 @@ pub fn says(heard: &[String]) -> String {
         return "Noted.".to_owned();
     }
     let words = before.iter().rev().flat_map(|text| text.split_whitespace().rev());
-    let bare = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let mut bare = bare;
+    let mut bare = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     let fact = bare.find(|word| word.chars().any(|c| c.is_ascii_digit()));
     fact.map_or_else(|| "You have not told me.".to_owned(), |fact| format!("It is {fact}."))
 }

@@ -289,9 +289,8 @@ enum Parts {
 fn parts(response: &Response, asked: bool) -> Parts {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is = |starts: &[&str]| starts.iter().any(|start| kind.starts_with(start));
-    if !asked || is(&["application/json", "text/html"]) && !is(&["application/jsonl"]) {
-        return Parts::Whole;
+    if asked && is(&["application/x-ndjson", "application/jsonl"]) {
+        return Parts::Lines;
     }
-    let is_lines = is(&["application/x-ndjson", "application/jsonl", "application/jsonlines"]);
-    if is_lines { Parts::Lines } else { Parts::Events }
+    if asked && !is(&["application/json", "text/html"]) { Parts::Events } else { Parts::Whole }
 }
