@@ -213,9 +213,9 @@ impl Application {
             }
         }
         if lines {
-            part(&line)?
+            part(&line)?;
         } else {
-            events.finish(&mut part)?
+            events.finish(&mut part)?;
         }
         gathered.answer(&self.places, is_first).map(|answer| (answer, lossy)).map_err(bad_reply)
     }
