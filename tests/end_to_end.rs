@@ -2,6 +2,7 @@
 
 mod adversarial;
 mod apps;
+mod around;
 mod calibrate;
 mod canary;
 mod check;
@@ -35,6 +36,7 @@ mod reuse_replay;
 mod reuse_rules;
 mod roles;
 mod scorers;
+mod security;
 mod selection;
 mod spine;
 mod tools;

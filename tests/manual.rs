@@ -9,6 +9,7 @@ mod fmt;
 mod ir;
 mod language;
 mod lock;
+mod logs;
 mod mutation;
 mod page;
 mod plan;

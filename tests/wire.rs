@@ -39,7 +39,7 @@ fn fixture() -> Program {
 }
 
 pub(crate) fn request(messages: Vec<ChatMessage>) -> Request {
-    Request { role: "r".into(), messages, schema: None, tools: Arc::default(), tool: None, scope: None }
+    Request { role: "r".into(), messages, schema: None, tools: Arc::default(), tool: None, scope: None, input: None }
 }
 
 fn said(role: ChatRole, text: &str) -> ChatMessage {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use aigo_tests::bot::Bot;
 
-use crate::harness::{Ran, assert_replays, ending, folder, only_run, run, run_with, score, start, trial, trials};
+use crate::harness::{
+    Ran, assert_replays, bot_program, ending, folder, only_run, run, run_with, score, start, trial, trials,
+};
 
 const LONGEST: Duration = Duration::from_mins(1);
 
@@ -39,9 +41,7 @@ const NO: &str = "scored false Some(false)";
 
 /// The program of the example.
 fn program() -> String {
-    let this = std::env::current_exe().expect("a path");
-    let profile = this.parent().and_then(Path::parent).expect("target/PROFILE/deps");
-    profile.join("examples/bot_process").display().to_string()
+    bot_program().display().to_string()
 }
 
 fn stateless(bot: &Bot, path: &str) -> String {
@@ -79,7 +79,6 @@ fn an_application_over_http_is_asked_in_every_way_that_it_may_have() {
         ("stream", streaming(&bot, "stream")),
         ("lines", streaming(&bot, "lines")),
     ];
-    let mut digests = Vec::new();
     for (name, role) in ways {
         let folder = written(&format!("apps_{name}"), &role, "");
         let ran = ran(&folder);
@@ -90,13 +89,10 @@ fn an_application_over_http_is_asked_in_every_way_that_it_may_have() {
         // Another run of the same has other sessions, and comes to the same.
         let again = run(&folder, &["run", "task.yaml", "--format", "json", "--runs", "again"]);
         assert_eq!(again.digest(), ran.digest(), "{name}");
-        digests.push(ran.digest());
     }
-    let first = &bot.asked()[0];
-    assert_eq!(
-        first.body["messages"][0]["content"].as_str().unwrap().len(),
-        "We have 3 seats.".len() + usize::from(first.body.to_string().contains("14"))
-    );
+    let sent = bot.asked();
+    let whole = sent.iter().filter(|asked| asked.body["messages"].as_array().map(Vec::len) == Some(3)).count();
+    assert!(whole > 0, "lists go in as lists");
     // What was read is in the log, and judges see it.
     let read = trial(&only_run(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("apps_chat")), "a");
     let chunks: Vec<_> = read.calls.iter().filter_map(|call| call.got.as_ref()).map(|got| got.read.len()).collect();

@@ -23,7 +23,7 @@ fn assistant(fails: &str) -> String {
          dataset: {{matrix: {{goal: [a, b, c], persona: [polite, rude]}}}}\nsolvers: [{{script: [Do it., And that.]}}]\nscorers:\n  \
          - {{name: completed, completion: true, judge: {{rubric: It is done., scale: 1..5}}}}\n  \
          - {{name: fitting, judge: {{rubric: It fits., scale: 1..5}}}}\n  - {{name: short, check: {{words: 1..9}}}}\n\
-         gates: ['mean(completed) >= 3', 'mean(fitting) >= 1']\n"
+         gates: ['mean(completed) >= 3', 'mean(fitting) >= 1.5']\n"
     )
 }
 
@@ -120,7 +120,7 @@ fn exit_codes_follow_from_the_gates_at_both_ends() {
         ("fine fine fine", "[]", 0),
         ("fine fine invalid", "[]", 4),
         // One that is red is told, whatever else is undecided.
-        ("bad bad bad bad bad bad", "['rate(good) >= 0.9', {gate: 'mean(good) >= 0', min_n: 20}]", 1),
+        ("bad bad bad bad bad bad", "['rate(good) >= 0.9', {gate: 'mean(good) >= 0.1', min_n: 20}]", 1),
     ]
     .into_iter()
     .enumerate()

@@ -125,7 +125,11 @@ fn what_was_said_is_shown_literally_in_every_form() {
         assert!(bad.iter().all(|c| *c == '\r' && form == "csv"), "{form}: {bad:?}");
     }
     assert_eq!(read(&folder, "report.txt"), ran.out, "the file is what was printed");
-    assert!(ran.out.contains(">><script>alert(1)</script><<"), "{}", ran.out);
+    assert!(
+        ran.out.contains(">><script>alert(1)</script> ") && ran.out.contains("hostile <b>report</b>"),
+        "{}",
+        ran.out
+    );
 
     let markdown = read(&folder, "report.md");
     assert!(
@@ -185,7 +189,7 @@ fn each_verdict_is_one_row_and_no_cell_a_formula() {
         assert_eq!(line[4], row["outcome"].as_str().unwrap());
     }
     let of = |sample: &str| json.iter().find(|row| row["sample"] == sample && row["scorer"] == "safe").unwrap();
-    assert_eq!(of("script")["evidence"][0]["quote"], "<script>alert(1)</script>");
+    assert_eq!(of("script")["evidence"][0]["quote"], "=cmd|'/C calc'!A0");
     assert_eq!(of("escape")["evidence"][0]["quote"], "before \u{1b}[2J\u{1b}]0;owned\u{7} after");
     assert_eq!((&of("script")["value"], &of("script")["number"]), (&Value::Bool(false), &Value::from(0.0)));
     assert_eq!((&of("-2+3")["outcome"], &of("-2+3")["pass"]), (&"invalid".into(), &Value::Null));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use aigo_tests::bot::Bot;
 
 fn main() -> ExitCode {
-    let port = std::env::args().nth(1).map_or(Ok(8081), |port| port.parse());
+    let port = std::env::args().nth(1).map_or(Ok(8081), |port| port.parse::<u16>());
     let started = port.map_err(|error| error.to_string()).and_then(|port| Bot::start(port).map_err(|e| e.to_string()));
     match started {
         Err(message) => {

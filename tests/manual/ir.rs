@@ -109,6 +109,7 @@ fn the_domains_are_those_of_the_code() {
         "compiler/src/dataset/keys.rs",
         "compiler/src/dataset/profile.rs",
         "compiler/src/dataset/raw.rs",
+        "compiler/src/select.rs",
         "vm/machine/src/ask.rs",
         "vm/machine/src/linked.rs",
         "vm/machine/src/outcome.rs",

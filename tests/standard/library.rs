@@ -130,6 +130,6 @@ fn the_lock_pins_what_is_used_of_the_library() {
     let ran = run(&place, &["lock", "task.yaml"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let lock = std::fs::read_to_string(place.join("aigo.lock")).expect("there is a lock");
-    assert!(lock.contains("std/repetition") && lock.contains("version: 1"), "{lock}");
+    assert!(lock.contains("library \"std/repetition\" version=1"), "{lock}");
     assert_eq!(run(&place, &["check", "--locked", "task.yaml"]).code, 0);
 }

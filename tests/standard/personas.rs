@@ -102,7 +102,7 @@ fn it_is_told_its_part_and_nothing_of_how_the_conversation_is_scored() {
 #[test]
 fn it_stops_by_its_rule_and_not_before_its_least_number_of_turns() {
     let user = "{goal: Seats., min_turns: 3}";
-    for (status, ending) in [("done", "done"), ("gave_up", "gave_up"), ("going", "completed")] {
+    for (status, ending) in [("done", "done"), ("gave_up", "gave_up"), ("going", "turn_limit")] {
         let answer = |role: &str, times: usize| match role {
             "user" => format!("{{\"message\": \"m{times}\", \"status\": \"{status}\"}}"),
             _ => said(role, times),

@@ -51,7 +51,9 @@ impl Checker<'_> {
             ast::Test::Expr(leaf) => {
                 let before = self.names.clone();
                 self.names = names_of_check(&before);
+                self.of_check = true;
                 let condition = self.condition(leaf);
+                self.of_check = false;
                 self.names = before;
                 check::Test::Expr(condition?)
             }

@@ -12,6 +12,7 @@ use super::{FIRST_FILE, Imported, Loader, Parsed};
 use crate::ast::{self, Define, Leaf, Method, Step, Verb};
 use crate::define::Scope;
 use crate::lint::allow::Allowances;
+use crate::lint::users;
 use crate::parse;
 
 /// What the slots of its definitions begin with, where those of other files have their path.
@@ -106,8 +107,8 @@ pub(crate) fn versions(name: &str) -> Vec<u32> {
 #[derive(Default)]
 struct Used<'u> {
     scorers: Vec<&'u ast::Use>,
-    /// Whether a simulated user has a persona: its name may stand in a row.
-    plays: bool,
+    /// How simulated users are, of the task's own steps or of definitions.
+    users: Vec<&'u Leaf>,
 }
 
 impl<'u> Used<'u> {
@@ -120,7 +121,7 @@ impl<'u> Used<'u> {
     fn steps(&mut self, steps: &'u [Step]) {
         for step in steps {
             match &step.verb {
-                Verb::SimulateUser(simulate) => self.plays |= simulate.persona.as_ref().is_some_and(is_named),
+                Verb::SimulateUser(simulate) => self.users.extend(&simulate.persona),
                 Verb::Loop { steps, .. } | Verb::ForEach { steps, .. } => self.steps(steps),
                 Verb::If { then, otherwise, .. } => {
                     self.steps(then);
@@ -137,9 +138,19 @@ impl<'u> Used<'u> {
     }
 }
 
-/// Whether a persona's text may be, or become, the name of one: a text of several words is none.
-fn is_named(persona: &Leaf) -> bool {
-    persona.text.contains("{{") || persona.text.split_whitespace().nth(1).is_none()
+/// The words by which users are played that may be names of personas; none where a file or a parameter may name any.
+fn played<'u>(users: &[&'u Leaf], task: Option<&'u ast::Task>) -> Option<Vec<&'u str>> {
+    let mut found = Vec::new();
+    for user in users {
+        let text = user.text.trim();
+        if !(text.contains("{{") || text.contains("{%")) {
+            found.push(text);
+            continue;
+        }
+        let values = users::values_of(task?, users::name_in(text)?)?;
+        found.extend(values.into_iter().map(|value| value.value));
+    }
+    Some(found)
 }
 
 impl Loader<'_> {
@@ -147,20 +158,30 @@ impl Loader<'_> {
     pub(super) fn standard(&self, define: &Define, known: &Scope) -> (Scope, Vec<Arc<Imported>>) {
         let mut used = Used::default();
         used.define(define);
-        self.standard_of(&used, define, known)
+        let played = played(&used.users, None);
+        self.standard_of(&used, played.as_deref(), define, known)
     }
 
     /// The same of a task.
     pub(crate) fn standard_of_task(&self, task: &ast::Task, known: &Scope) -> (Scope, Vec<Arc<Imported>>) {
         let mut used = Used::default();
         used.define(&task.define);
+        let of_definitions = played(&used.users, None);
+        used.users.clear();
         task.scorers.iter().for_each(|scorer| used.scorer(scorer));
         used.steps(&task.solvers);
         task.scenarios.iter().filter_map(|one| one.solvers.as_deref()).for_each(|steps| used.steps(steps));
-        self.standard_of(&used, &task.define, known)
+        let played = of_definitions.zip(played(&used.users, Some(task))).map(|(a, b)| [a, b].concat());
+        self.standard_of(&used, played.as_deref(), &task.define, known)
     }
 
-    fn standard_of(&self, used: &Used<'_>, define: &Define, known: &Scope) -> (Scope, Vec<Arc<Imported>>) {
+    fn standard_of(
+        &self,
+        used: &Used<'_>,
+        played: Option<&[&str]>,
+        define: &Define,
+        known: &Scope,
+    ) -> (Scope, Vec<Arc<Imported>>) {
         let (mut scope, mut files) = (Scope::default(), Vec::new());
         let mut seen = BTreeSet::new();
         let mut load = |file: &'static File| {
@@ -178,14 +199,17 @@ impl Loader<'_> {
                 scope.scorers.insert(used.key(), Arc::clone(defined));
             }
         }
-        if used.plays {
-            for file in FILES.iter().filter(|file| !file.personas.is_empty()) {
-                for (name, persona) in &load(file).own.personas {
-                    let own =
-                        known.personas.contains_key(name) || define.personas.iter().any(|one| one.name.value == *name);
-                    if !own {
-                        scope.personas.insert(name.clone(), Arc::clone(persona));
-                    }
+        for file in FILES {
+            for name in file.personas {
+                let own =
+                    known.personas.contains_key(*name) || define.personas.iter().any(|one| one.name.value == *name);
+                // A word that is nearly its name was meant as it, which the checker says.
+                let meant = |word: &&str| *word == *name || diagnostic::nearest(word, [*name]).is_some();
+                if own || !played.is_none_or(|words| words.iter().any(meant)) {
+                    continue;
+                }
+                if let Some(persona) = load(file).own.personas.get(*name) {
+                    scope.personas.insert((*name).to_owned(), Arc::clone(persona));
                 }
             }
         }

@@ -115,14 +115,15 @@ fn line(gate: &GateValue, width: usize, look: &Look, out: &mut String) {
         GateResult::Undecided => look.open(" ?  "),
         GateResult::Skipped => "skip".to_owned(),
     };
-    let text = [figures(gate), gate.note.clone()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    let name = padded(&excerpt(&gate.gate, 200), width);
-    out.push_str(&look.wrapped(&format!(" {mark} {name}   "), &excerpt_keeping_blanks(&text.join("   ")), 6));
-}
-
-/// Notes name values of fields, which other people wrote.
-fn excerpt_keeping_blanks(text: &str) -> String {
-    aigo_ir::text::printable(text).replace('\n', " ")
+    let head = format!(" {mark} {}   {}", padded(&excerpt(&gate.gate, 200), width), figures(gate));
+    // Notes name values of fields, which other people wrote.
+    let note = excerpt(&gate.note, LONG);
+    if note.is_empty() || columns(&head) + 3 + columns(&note) <= look.width {
+        let _ = writeln!(out, "{}", format!("{head}   {note}").trim_end());
+    } else {
+        let _ = writeln!(out, "{head}");
+        out.push_str(&look.wrapped("      ", &note, 8));
+    }
 }
 
 /// `0.969 (62 of 64)   95%: 0.89 to 0.99`
@@ -130,7 +131,7 @@ pub(crate) fn figures(gate: &GateValue) -> String {
     let value = gate.value.map_or_else(|| "–".to_owned(), |x| short(x, 4));
     let of = gate.passed.map_or_else(String::new, |(passed, of)| format!(" ({passed} of {of})"));
     let ends = match (gate.low, gate.high) {
-        (Some(low), Some(high)) if low != high => {
+        (Some(low), Some(high)) if low != high && gate.result == GateResult::Undecided => {
             format!("   {} to {} with what is missing", short(low, 4), short(high, 4))
         }
         _ => String::new(),

@@ -47,9 +47,15 @@ pub(super) fn checked(rendered: &str, call: &HttpCall) -> Result<Url, String> {
     Ok(url)
 }
 
+/// Whether an address that the task writes has a link-local one for its host.
+pub(super) fn leads_to_link_local(address: &str) -> bool {
+    let ip = Url::parse(address).ok().and_then(|url| host_of(&url)?.1);
+    ip.is_some_and(is_link_local)
+}
+
 /// Whether an address is link-local, also where it is written as one of IPv6: `169.254.0.0/16` and `fe80::/10`, and the one
 /// address beyond them under which machines are told of themselves, `fd00:ec2::254`.
-pub(super) fn is_link_local(ip: IpAddr) -> bool {
+fn is_link_local(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_link_local(),
         IpAddr::V6(ip) => {

@@ -72,6 +72,9 @@ impl Client {
         let failed = |why: String| {
             Box::new(NO_CLIENT.nowhere(format!("no connection to {} can be set up: {why}", model.base_url)))
         };
+        if super::address::leads_to_link_local(&model.base_url) {
+            return Err(failed("its host is link-local, and nothing is sent there".to_owned()));
+        }
         let name = model.api_key.as_deref().unwrap_or_default();
         let of_key = key.clone().map(|key| (key, name.to_owned()));
         let of_headers = headers.iter().filter_map(|header| header.secret.clone());

@@ -13,7 +13,7 @@ use aigo_ir::ty::Type;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{Outcome, Scale};
 
-use super::judges::{ATTEMPTS, judged_of, no_answer, outcome_of};
+use super::judges::{ATTEMPTS, no_answer, outcome_of};
 use super::{Lower, REPLY, TURN, record, without_value};
 use crate::lower::prompts;
 use crate::typed::{Each, GraphStep, Judge, Scored};
@@ -200,7 +200,7 @@ impl Lower {
         let of = self.flow.builder.slot(format!("_batch_{}", each.into), Type::List(Box::new(each.item_ty.clone())));
         let node = Node::Let { into: of.clone(), value: each.list.clone() };
         self.flow.add(node, &self.path("batch"), each.origin);
-        let judged = judged_of(judge, judge.scale.default_pass());
+        let judged = self.judged_of(judge);
         let found = format!("_found_{}", each.into);
         let role = judge.roles.first().cloned().unwrap_or_else(|| crate::resolve::JUDGE.into());
         let question = prompts::batch(judge, each.about.as_ref(), &each.item, &of, &found);

@@ -122,7 +122,7 @@ impl Lower {
         let none = Expr::compare(Comparison::Equal, length, Expr::literal(0));
         let branch = self.flow.add(Node::Branch { when: none }, &self.path("needed"), origin);
         self.flow.replace(vec![(branch, Port::Yes)]);
-        let reason = Expr::literal(format!("`{}` is empty", list.trim_start_matches('_')).as_str());
+        let reason = Expr::literal("nothing was found that it applies to");
         let value = without_value(Expr::literal(Outcome::NotApplicable.word()), reason);
         self.flow.add(Node::Let { into: target.into.clone(), value }, &self.path("not_applicable"), origin);
         target.ends.extend(self.flow.replace(vec![(branch, Port::No)]));
@@ -131,9 +131,11 @@ impl Lower {
     /// A turn of which nothing was at stake is left out.
     pub(super) fn left_out(&mut self, into: &Arc<str>, origin: Origin) {
         let nothing = Expr::compare(Comparison::Equal, Expr::path(into, "reason"), Expr::literal(NOTHING_AT_STAKE));
-        let out = without_value(Expr::literal(Outcome::NotApplicable.word()), Expr::literal(NOTHING_AT_STAKE));
-        let value = Expr::new(Kind::If(Box::new(nothing), Box::new(out), Box::new(Expr::name(into))));
-        self.flow.add(Node::Let { into: into.clone(), value }, &self.path("at_stake"), origin);
+        let branch = self.flow.add(Node::Branch { when: nothing }, &self.path("at_stake"), origin);
+        self.flow.replace(vec![(branch, Port::Yes)]);
+        let value = without_value(Expr::literal(Outcome::NotApplicable.word()), Expr::literal(NOTHING_AT_STAKE));
+        self.flow.add(Node::Let { into: into.clone(), value }, &self.path("left_out"), origin);
+        self.flow.also(vec![(branch, Port::No)]);
     }
 
     /// The verdicts of an `each` over turns are values of these turns.

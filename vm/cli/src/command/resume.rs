@@ -92,16 +92,7 @@ impl Again<'_> {
         let log = recovery.log;
         let baseline = aigo_vm::baseline(&log).map_err(|error| drive::fail(&error))?;
         let begun = Begun::of(&log, &self.linked.program).map_err(|error| drive::fail(&error))?;
-        if begun.again > 0 {
-            out::note(&format!(
-                "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
-                begun.again, begun.bought_again,
-            ));
-        }
-        out::note(&format!(
-            "{} of {} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
-            begun.closed, self.conversations, begun.answers, begun.unanswered,
-        ));
+        begun.tell(self.conversations);
         let (gone, program) = (begun.gone, &self.linked.program);
         let numbers = log.numbers().filter(|number| !gone.contains(number));
         let logged = numbers.map(|number| Ok(log.trial(number)?)).map(|trial: Result<_, RunError>| {
@@ -176,6 +167,20 @@ struct Begun {
 }
 
 impl Begun {
+    /// Says what is there, and what is bought again.
+    fn tell(&self, conversations: u64) {
+        if self.again > 0 {
+            out::note(&format!(
+                "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
+                self.again, self.bought_again,
+            ));
+        }
+        out::note(&format!(
+            "{} of {conversations} conversations have ended, {} answers are recorded; {} calls were in flight and may have been billed",
+            self.closed, self.answers, self.unanswered,
+        ));
+    }
+
     fn of(log: &Log, program: &Program) -> Result<Self, RunError> {
         let mut begun = Self { next_trial: 1, gone: superseded(program, log)?, ..Self::default() };
         for trial in log.trials() {
