@@ -127,8 +127,13 @@ const RUNS: &str = "runs";
 fn draws_of(scorer: &Scorer, trial: &Trial) -> Vec<f64> {
     let conversation = Conversation::default();
     // What a verdict quotes was looked up when it was given; here its number is wanted.
-    let contract =
-        Contract { scale: &scorer.scale, pass: scorer.pass, rule: EvidenceRule::None, conversation: &conversation };
+    let contract = Contract {
+        scale: &scorer.scale,
+        pass: scorer.pass,
+        rule: EvidenceRule::None,
+        skips: scorer.skips,
+        conversation: &conversation,
+    };
     let mut numbers: BTreeMap<u32, f64> = BTreeMap::new();
     let own = |call: &&aigo_log::Call| call.ask.graph == *scorer.name && call.ask.node.split('/').next() == Some(RUNS);
     for call in trial.calls.iter().filter(own) {

@@ -1,11 +1,15 @@
 //! What was typed. Each flag is defined once.
 
+mod log;
 mod measure;
 
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+pub(crate) use log::{
+    ExportArgs, ExportFormat, LogArgs, LogCommand, LogShowArgs, Rows, RunsArgs, SealArgs, VerifyArgs,
+};
 pub(crate) use measure::{BaselineArgs, BaselineCommand, CalibrateArgs, CompareArgs, NoiseArgs};
 
 /// Evaluate conversations with language models: tasks in YAML, checked before a call is paid, replayable after.
@@ -286,6 +290,7 @@ pub(crate) enum Format {
 }
 
 #[derive(Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct RunArgs {
     /// A task: a file, or a folder with a `task.yaml`
     pub(crate) task: PathBuf,
@@ -309,6 +314,12 @@ pub(crate) struct RunArgs {
     /// Begin conversations in an order that is drawn from this number: nothing of the result depends on it
     #[arg(long, value_name = "SEED", hide = true)]
     pub(crate) shuffle: Option<u64>,
+    /// What `delta`, `regressed` and `not_inferior` are held against: a file of `aigo baseline save`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Tell the application something in a first turn, ask for it in a second, and say whether it remembers; no run is made
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) probe: bool,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }
@@ -344,12 +355,6 @@ pub(crate) struct ScoreArgs {
     pub(crate) reuse_floating: bool,
     #[command(flatten)]
     pub(crate) choosing: Choosing,
-    /// What `delta`, `regressed` and `not_inferior` are held against: a file of `aigo baseline save`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) baseline: Option<PathBuf>,
-    /// Tell the application something in a first turn, ask for it in a second, and say whether it remembers; no run is made
-    #[arg(long, conflicts_with = "dry_run")]
-    pub(crate) probe: bool,
     #[command(flatten)]
     pub(crate) driving: Driving,
 }
@@ -490,104 +495,4 @@ pub(crate) struct ReplayArgs {
     /// How the report is shown
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct VerifyArgs {
-    /// A run: its folder, its log, the beginning of its id, or `last`
-    pub(crate) run: String,
-    /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-    /// How the score card is shown
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct RunsArgs {
-    /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-    /// How the list is shown
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct LogArgs {
-    #[command(subcommand)]
-    pub(crate) command: LogCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum LogCommand {
-    /// Show a run's conversations, one of them whole, a verdict's prompt and reply, or what differs from another run
-    Show(ShowArgs),
-    /// Write a row for each verdict or message, or a log for Inspect
-    Export(ExportArgs),
-    /// Pack the log of a run that has ended
-    Seal(SealArgs),
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ShowArgs {
-    /// A run: its folder, its log, the beginning of its id, or `last`
-    pub(crate) run: String,
-    /// A sample by its key, and with `/2` behind it, its second epoch
-    pub(crate) sample: Option<String>,
-    /// A verdict of the sample: the exact prompt and the raw reply of each call behind it; `kind`, or `kind:2` for that of turn 2
-    #[arg(long, value_name = "ID", requires = "sample")]
-    pub(crate) verdict: Option<String>,
-    /// Another run: show what differs between the two
-    #[arg(long, value_name = "RUN", conflicts_with = "verdict")]
-    pub(crate) diff: Option<String>,
-    /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ExportArgs {
-    /// A run: its folder, its log, the beginning of its id, or `last`
-    pub(crate) run: String,
-    /// The form
-    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
-    pub(crate) format: ExportFormat,
-    /// What a row is
-    #[arg(long, value_enum, default_value_t = Rows::Verdicts)]
-    pub(crate) rows: Rows,
-    /// Write to this file, and print nothing
-    #[arg(short = 'o', long = "output", value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// A JSON object on each line
-    Jsonl,
-    /// For spreadsheets: no cell is a formula
-    Csv,
-    /// A log of Inspect AI, for its viewer; `-o FILE` is needed
-    Eval,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rows {
-    /// A verdict of a turn or a conversation
-    Verdicts,
-    /// A message
-    Messages,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct SealArgs {
-    /// A run: its folder, its log, the beginning of its id, or `last`
-    pub(crate) run: String,
-    /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
 }

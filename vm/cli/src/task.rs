@@ -44,7 +44,16 @@ impl Task {
     /// The same with another program.
     pub(crate) fn with(&self, program: Program) -> Self {
         let (path, root) = (self.path.clone(), self.root.clone());
-        Self { path, root, program, dataset: self.dataset.clone(), sources: self.sources.clone() }
+        Self {
+            path,
+            root,
+            program,
+            dataset: self.dataset.clone(),
+            sources: self.sources.clone(),
+            suites: self.suites.clone(),
+            chosen: self.chosen.clone(),
+            selecting: self.selecting.clone(),
+        }
     }
 }
 

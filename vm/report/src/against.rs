@@ -181,13 +181,13 @@ impl<'s> Pairs<'s> {
             }
         };
         GateValue {
-            gate: gate.text(),
             value: at(End::Out),
             low: Some(low.min(high)),
             high: Some(low.max(high)),
             interval,
             result,
             note,
+            ..nothing(gate)
         }
     }
 }

@@ -83,6 +83,7 @@ fn say(label: Option<&str>, message: &Message, evidence: &[&Evidence], out: &mut
         MessageKind::Say => (message.author.to_string(), message.text.to_string()),
         MessageKind::Call { tool, arguments, .. } => (format!("call of {tool}"), arguments.to_string()),
         MessageKind::Result { tool, .. } => (format!("result of {tool}"), message.text.to_string()),
+        MessageKind::Read => (format!("read by {}", message.author), message.text.to_string()),
     };
     let text = marked(&text, &cited);
     let sign = if cited.is_empty() { ' ' } else { '>' };

@@ -71,6 +71,7 @@ fn said(message: &Message) -> [Option<Value>; 4] {
         MessageKind::System { audience } => [text(audience), Some(Value::str("system")), None, text(&message.text)],
         MessageKind::Say => [author, Some(Value::str("say")), None, text(&message.text)],
         MessageKind::Call { tool, arguments, .. } => [author, Some(Value::str("call")), text(tool), text(arguments)],
+        MessageKind::Read => [author, Some(Value::str("read")), None, text(&message.text)],
         MessageKind::Result { tool, .. } => [author, Some(Value::str("result")), text(tool), text(&message.text)],
     }
 }

@@ -194,8 +194,8 @@ fn messages(told: &Told<'_>) -> Vec<Value> {
         let text = Value::Str(message.text.clone());
         found.push(match &message.kind {
             MessageKind::System { audience } if &**audience == ASSISTANT => of("system", id, text, Vec::new()),
-            // What other roles are told is no part of the conversation.
-            MessageKind::System { .. } => continue,
+            // What other roles are told, and what the application has read, is nothing that was said; Inspect has no place for it.
+            MessageKind::System { .. } | MessageKind::Read => continue,
             MessageKind::Say => of(if said_by_assistant(message) { "assistant" } else { "user" }, id, text, Vec::new()),
             MessageKind::Call { id: call, tool, arguments } => {
                 let parsed = serde_json::from_str::<Value>(arguments).ok().filter(|value| value.as_map().is_some());

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use aigo_log::Log;
 use aigo_vm::error::DIVERGED;
-use aigo_vm::{Replayed, RunError, Schedule};
+use aigo_vm::{Replayed, Schedule};
 
 use super::{against, drive};
 use crate::args::{Format, ReplayArgs};

@@ -113,7 +113,7 @@ fn rules(program: &Program, reuse_floating: bool) -> Rules {
 
 /// The conversations of the log's program with the scorers of the task.
 fn grafted(log: &Log, task: &Task) -> Result<Arc<Linked>, u8> {
-    let own = aigo_vm::program(log).map_err(|error| drive::fail(&error))?;
+    let own = aigo_vm::linked(log).map_err(|error| drive::fail(&error))?;
     let grafted = aigo_vm::graft(&own.program, &task.program).map_err(|error| drive::fail(&error))?;
     for gate in &grafted.without {
         out::note(&format!("left out: the gate `{gate}`, since the recorded conversations have no such score"));

@@ -69,7 +69,7 @@ fn transcript(
         if !verdict.reason.is_empty() {
             let _ = writeln!(out, "  epoch {}   why: {}", trial.epoch, excerpt(&verdict.reason, WIDTH));
         }
-        around(trial, &verdict, &Look::default(), out);
+        around(trial, &verdict, &Look::PLAIN, out);
     }
     out.push('\n');
 }

@@ -84,6 +84,7 @@ pub(crate) fn around(trial: &TrialReport, verdict: &Verdict, look: &Look, out: &
         }
         let body = match &message.kind {
             MessageKind::Call { tool, arguments, .. } => format!("call of {tool}: {arguments}"),
+            MessageKind::Read => format!("read: {}", message.text),
             _ => message.text.to_string(),
         };
         let text = marked(&body, &cited);

@@ -8,7 +8,7 @@ use aigo_log::{Close, Log, LogError};
 use aigo_vm::{RunError, retrace};
 
 use super::show::{found, score};
-use crate::args::ShowArgs;
+use crate::args::LogShowArgs;
 use crate::command::drive;
 use crate::{exit, out, runs};
 
@@ -18,7 +18,7 @@ const WIDTH: usize = 400;
 /// The conversations of a run, by sample and epoch, as they ended.
 type Ends = BTreeMap<(String, u32), Option<Close>>;
 
-pub(super) fn diff(args: &ShowArgs, other: &str) -> u8 {
+pub(super) fn diff(args: &LogShowArgs, other: &str) -> u8 {
     let (one, two) = match (runs::open(&args.run, &args.runs), runs::open(other, &args.runs)) {
         (Ok(one), Ok(two)) => (one, two),
         (Err(code), _) | (_, Err(code)) => return code,

@@ -11,14 +11,14 @@ use aigo_machine::{Linked, Outcome};
 use aigo_report::conversation::{self, Named, Told, shown, verdict_id};
 use aigo_vm::{Retold, Retraced, RunError, retrace};
 
-use crate::args::ShowArgs;
+use crate::args::LogShowArgs;
 use crate::command::drive;
 use crate::{exit, out, runs};
 
 /// How wide a sample's key is in the list.
 const KEY: usize = 40;
 
-pub(super) fn show(args: &ShowArgs) -> u8 {
+pub(super) fn show(args: &LogShowArgs) -> u8 {
     let log = match runs::open(&args.run, &args.runs) {
         Ok(log) => log,
         Err(code) => return code,
