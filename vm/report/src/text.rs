@@ -115,9 +115,15 @@ fn line(gate: &GateValue, width: usize, look: &Look, out: &mut String) {
         GateResult::Undecided => look.open(" ?  "),
         GateResult::Skipped => "skip".to_owned(),
     };
-    let head = format!(" {mark} {}   {}", padded(&excerpt(&gate.gate, 200), width), figures(gate));
+    let name = format!(" {mark} {}", padded(&excerpt(&gate.gate, 200), width));
+    let figures = figures(gate);
+    // Where a line has no room for all figures, the interval stands below.
+    let fits = columns(&name) + 3 + columns(&figures) <= look.width;
+    let (value, below) = figures.split_once("   ").filter(|_| !fits).unwrap_or((&figures, ""));
+    let head = format!("{name}   {value}");
     // Notes name values of fields, which other people wrote.
-    let note = excerpt(&gate.note, LONG);
+    let note = [below.to_owned(), excerpt(&gate.note, LONG)].into_iter().filter(|part| !part.is_empty());
+    let note = note.collect::<Vec<_>>().join("   ");
     if note.is_empty() || columns(&head) + 3 + columns(&note) <= look.width {
         let _ = writeln!(out, "{}", format!("{head}   {note}").trim_end());
     } else {
