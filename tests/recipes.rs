@@ -78,7 +78,10 @@ fn the_actions_run_ends_as_aigo_does_and_writes_the_summary() {
     assert_eq!(code, 1, "{text}");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is written");
     let summary = read("GITHUB_STEP_SUMMARY");
-    assert!(summary.contains("quickstart") && summary.contains("plan\\_kept") && text.contains("::error"), "{summary}{text}");
+    assert!(
+        summary.contains("quickstart") && summary.contains("plan\\_kept") && text.contains("::error"),
+        "{summary}{text}"
+    );
     assert_eq!(read("GITHUB_OUTPUT"), "exit=1\n");
     let runs = folder.join("aigo-runs");
     let replayed = harness::run(&folder, &["replay", "last", "--runs", runs.to_str().expect("text")]);

@@ -133,9 +133,9 @@ mod tests {
             let fields = group.into_iter().flat_map(Group::fields);
             fields.map(|field| format!("{}: {}", field.name, field.ty)).collect()
         };
-        // What only scenarios have is nothing that the dataset's rows lack.
-        assert_eq!(types(profile.group(crate::MAIN)), ["plan: string"]);
-        assert_eq!(types(profile.group("scenario/a")), ["seats: string"]);
+        // What only other samples have, these lack: a step that they share asks whether it is there.
+        assert_eq!(types(profile.group(crate::MAIN)), ["plan: string", "seats: string?"]);
+        assert_eq!(types(profile.group("scenario/a")), ["seats: string", "plan: string?"]);
         assert_eq!(types(Some(profile.joined())), ["plan: string?", "seats: string?"]);
         let lacking = profile.joined().lacking("seats").map(|lacking| lacking.text);
         assert_eq!(lacking.as_deref(), Some("3 of 4 samples lack it: first sample 1"));

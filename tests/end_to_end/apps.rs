@@ -8,6 +8,7 @@ use aigo_tests::bot::Bot;
 use crate::harness::{
     Ran, assert_replays, bot_program, ending, folder, only_run, run, run_with, score, start, trial, trials,
 };
+use crate::served::{Served, completion};
 
 const LONGEST: Duration = Duration::from_mins(1);
 
@@ -227,4 +228,52 @@ fn a_program_that_crashes_says_why() {
     let got = trial(&run, "a").calls.last().and_then(|call| call.got.clone()).expect("an answer");
     assert_eq!(got.fault.as_deref(), Some("exited"));
     assert!(got.text.contains("out of order"), "{}", got.text);
+}
+
+#[test]
+fn a_judge_is_shown_what_was_read_and_may_quote_it() {
+    let judge = Served::start(|_, _| {
+        let verdict =
+            r#"{"evidence": [{"turn": "1c1", "quote": "The plan is Pro."}], "reason": "It was read.", "score": false}"#;
+        Some(completion(verdict))
+    });
+    let folder = folder("apps_context");
+    let text = format!(
+        "aigo: 1\nname: read\nmodels:\n  assistant: {{scripted: [{{say: You are on Team., context: [\"The plan is {{{{ plan }}}}.\", Else.]}}]}}\n  \
+         judge: {{model: openai_compatible/j, base_url: \"{}\"}}\ndataset: {{samples: [{{id: a, plan: Pro}}]}}\n\
+         solvers: [{{user: Which plan am I on?}}, generate]\nscorers: [{{name: grounded, judge: {{rubric: It says what it read., scale: boolean}}}}]\n",
+        judge.url
+    );
+    std::fs::write(folder.join("task.yaml"), text).expect("the task can be written");
+    let ran = ran(&folder);
+    let path = only_run(&folder);
+    let asked = judge.seen()[0].json()["messages"].to_string();
+    let order = [
+        "[1u] user: Which",
+        "[1c1] read by assistant: The plan is Pro.",
+        "[1c2] read by assistant: Else.",
+        "[1a] assistant: You",
+    ];
+    let places: Vec<usize> =
+        order.iter().map(|part| asked.find(part).unwrap_or_else(|| panic!("{part}: {asked}"))).collect();
+    assert!(places.is_sorted(), "{asked}");
+    assert_eq!(score(&trial(&path, "a"), "grounded"), NO, "{}", ran.err);
+    assert_replays(&folder, &path, &ran);
+}
+
+#[test]
+fn a_scorer_at_a_step_sees_what_was_there_when_the_step_was_through() {
+    let folder = folder("apps_at");
+    let text = "aigo: 1\nname: at\nmodels:\n  assistant:\n    scripted:\n      - {when: \"messages | length == 1\", calls: [{name: add}]}\n      - {when: turn == 1, say: First.}\n      - Second.\n\
+        world: {state: {n: 0}}\ntools: [{name: add, set: {n: state.n + 1}}]\n\
+        dataset: {samples: [{id: a, more: true}, {id: b, more: false}]}\nsolvers:\n  - user: Hi.\n  - generate: {as: greeted}\n  - if:\n      when: more\n      then: [{user: And?}, {generate: {as: went_on}}]\n\
+        scorers:\n  - {name: early, at: greeted, check: {equals: First., turns: last}}\n  - {name: late, check: {equals: First., turns: last}}\n\
+        \x20 - {name: turns, at: greeted, check: {turns: {max: 1}}}\n  - {name: state, at: greeted, check: {state: {n: 1}}}\n  - {name: missing, at: went_on, check: {contains: Second, turns: last}}\n";
+    std::fs::write(folder.join("task.yaml"), text).expect("the task can be written");
+    let ran = ran(&folder);
+    let path = only_run(&folder);
+    let of = |key: &str| ["early", "late", "turns", "state", "missing"].map(|name| score(&trial(&path, key), name));
+    assert_eq!(of("a"), [YES, NO, YES, YES, YES], "{}", ran.err);
+    assert_eq!(of("b"), [YES, YES, YES, YES, "not_applicable none None"], "{}", ran.err);
+    assert_replays(&folder, &path, &ran);
 }

@@ -102,8 +102,8 @@ name: shop
 models:
   assistant:
     scripted:
-      - {{when: "messages | length == 1", calls: [{{name: set_seats, args: {{order: "{{{{ order }}}}", n: "5"}}}}]}}
-      - {{when: "messages | length == 3", calls: [{{name: find, args: {{order: "{{{{ order }}}}"}}}}]}}
+      - {{when: "messages | length == 1", calls: [{{name: set_seats, args: {{order: "{{{{ wanted }}}}", n: "5"}}}}]}}
+      - {{when: "messages | length == 3", calls: [{{name: find, args: {{order: "{{{{ wanted }}}}"}}}}]}}
       - {{when: "messages | length == 5", calls: [{{name: count, args: {{text: a b c}}}}]}}
       - say: "{{{{ messages[4].text }}}} {{{{ messages[-1].text }}}}"
 tools:
@@ -120,7 +120,7 @@ tools:
   - name: count
     params: {{text: string}}
     command: [sh, -c, "read line; case $line in *'a b c'*) echo 3;; *) exit 1;; esac"]
-dataset: {{samples: [{{id: one, order: A1}}]}}
+dataset: {{samples: [{{id: one, wanted: A1}}]}}
 solvers: [{{user: Five seats on it.}}, generate]
 scorers: [{{name: told, check: {{equals: 5 3}}}}, {{name: acts, check: {{tool_calls: [{{name: set_seats}}, {{name: find}}, {{name: count}}]}}}}]
 "#
@@ -150,7 +150,7 @@ fn a_tool_that_fails_voids_the_sample_and_what_it_refuses_is_told() {
     assert!(got.fault.as_deref() == Some("exited") && got.text.contains("no"), "{got:?}");
     // An order that is not there is the assistant's affair.
     let text = shop(&bot.url(), false)
-        .replace("name: set_seats, args: {order: \"{{ order }}\"", "name: find, args: {order: \"none\"");
+        .replace("name: set_seats, args: {order: \"{{ wanted }}\"", "name: find, args: {order: \"none\"");
     let text = text.replace("order: \"none\", n: \"5\"", "order: \"none\"");
     std::fs::write(folder.join("task.yaml"), text).unwrap();
     run(&folder, &["run", "task.yaml", "--runs", "refused", "--allow-commands"]);

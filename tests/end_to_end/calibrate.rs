@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::harness;
 
 /// A file of the shared data, or none: then the test has nothing to hold itself against, and says so.
+#[expect(clippy::print_stderr, reason = "who runs the tests should know what was not run")]
 fn shared(name: &str) -> Option<PathBuf> {
     let path = harness::root().join("../../shared/data").join(name);
     let other = harness::root().join("../shared/data").join(name);
@@ -152,7 +153,7 @@ fn tau_bench_passes_as_its_authors_say() {
             "labels": {"reward": row["reward"].as_f64().unwrap() as i64}, "messages": row["traj"],
         })
     };
-    let records: String = rows.iter().map(|row| format!("{}\n", record(row))).collect();
+    let records = rows.iter().map(|row| format!("{}\n", record(row))).collect::<Vec<_>>().concat();
     let solved = passes(&folder, &records);
     assert_eq!((&solved["values"], &solved["scenarios"], &solved["clusters"]), (&json!(200), &json!(50), &json!(50)));
     let of = |key: &str, digits: usize| {
@@ -195,7 +196,7 @@ fn recordings_of_one_scenario_are_its_epochs() {
 #[test]
 fn verdicts_of_a_run_are_held_against_its_labels() {
     let folder = harness::folder("calibrate-run");
-    let samples: String = (0..12).map(|n| format!("    - {{id: s{n}, n: {n}}}\n")).collect();
+    let samples = (0..12).map(|n| format!("    - {{id: s{n}, n: {n}}}\n")).collect::<Vec<_>>().concat();
     let task = format!(
         "aigo: 1\nname: judged\nmodels:\n  assistant: {{scripted: [{{say: 'Seats: {{{{ n }}}}.'}}]}}\n  judge:\n    scripted:\n      - {{when: n \
          >= 8, verdict: {{score: false, reason: Too many., evidence: []}}}}\n      - verdict: {{score: true, reason: Fine., evidence: []}}\n\
@@ -231,7 +232,7 @@ fn verdicts_of_a_run_are_held_against_its_labels() {
 #[test]
 fn noise_is_split_where_the_data_has_it() {
     let folder = harness::folder("noise-split");
-    let samples: String = (0..6).map(|n| format!("    - {{id: s{n}, n: {n}}}\n")).collect();
+    let samples = (0..6).map(|n| format!("    - {{id: s{n}, n: {n}}}\n")).collect::<Vec<_>>().concat();
     let verdict = |score: u32| format!("'{{\"evidence\": [], \"reason\": \"ok\", \"score\": {score}}}'");
     let task = format!(
         "aigo: 1\nname: noisy\nepochs: 3\nmodels:\n  assistant: {{scripted: [{{say: 'Seats: {{{{ n }}}}.'}}]}}\n  judge: {{scripted: [{{any_of: \

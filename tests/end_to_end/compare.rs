@@ -7,7 +7,7 @@ use crate::harness::{self, Ran};
 /// A support bot that answers what it is asked, but for the samples from `broken` on, and a judge who sees it. `judge` and
 /// `user` stand for what the ruler is.
 fn task(broken: u32, rubric: &str, gates: &str) -> String {
-    let samples: String = (0..16).map(|n| format!("    - {{id: s{n:02}, n: {n}}}\n")).collect();
+    let samples = (0..16).map(|n| format!("    - {{id: s{n:02}, n: {n}}}\n")).collect::<Vec<_>>().concat();
     format!(
         "aigo: 1\nname: support\nmodels:\n  assistant:\n    scripted:\n      - {{when: n >= {broken}, say: Two seats cost $12.}}\n      \
          - Please see the pricing page.\n  judge:\n    scripted:\n      - when: \"'$12' in last.text\"\n        verdict: {{score: 2, \
@@ -51,7 +51,7 @@ fn what_got_worse_is_told_with_its_transcripts() {
     assert_eq!(policy["worse"].as_array().map(Vec::len), Some(8));
     let text = harness::run(&folder, &["compare", &before, &after]);
     assert_eq!(text.code, 5);
-    for wanted in ["✗ s08   no_price 1 → 0", "Two seats cost $12.", "WORSE  support   2 of 2", "8− 0+ 8="] {
+    for wanted in ["✗ s08   no_price 1 → 0", "Two seats cost >>$12<<.", "WORSE  support   2 of 2", "8− 0+ 8="] {
         assert!(text.out.contains(wanted), "{wanted}: {}", text.out);
     }
     let back = harness::run(&folder, &["compare", &after, &before]);

@@ -171,3 +171,136 @@ fn every_cut_and_every_changed_line_of_a_runs_log_is_told_and_nothing_panics() {
         );
     }
 }
+
+#[test]
+fn an_open_run_is_shown_as_far_as_it_went_and_is_not_sealed() {
+    let folder = quick("logs_open");
+    let path = folder.join("runs/quick/log.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    // In the middle of the second conversation: two turns are said.
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let begun = lines.iter().position(|line| line.contains("\"key\":\"Pro/forgets\"")).unwrap();
+    let answers = lines.iter().enumerate().skip(begun).filter(|(_, line)| line.contains("\"e\":\"got\""));
+    let cut = answers.map(|(at, _)| at).nth(3).unwrap();
+    std::fs::write(&path, lines[..=cut].concat()).unwrap();
+    let verified = run(&folder, &["verify", "quick"]);
+    assert!(verified.code == 4 && verified.out.starts_with("INCOMPLETE"), "{} {}", verified.out, verified.err);
+    let shown = ok(&folder, &["log", "show", "quick", "Pro/forgets"]);
+    assert!(shown.contains("   open (solve/main at ") && shown.contains("the log has no answer)"), "{shown}");
+    assert!(
+        shown.contains("2a   assistant: ") && !shown.contains("3a   assistant") && !shown.contains("plan_kept"),
+        "{shown}"
+    );
+    let rows = run(&folder, &["log", "export", "quick", "--rows", "messages"]);
+    assert!(rows.code == 0 && rows.err.contains("1 conversations have not ended"), "{}", rows.err);
+    assert!(
+        rows.out.lines().last().unwrap().contains("\"sample\":\"Pro/forgets\",\"epoch\":1,\"place\":"),
+        "{}",
+        rows.out
+    );
+    let listed = ok(&folder, &["runs"]);
+    assert!(listed.contains("  open  ") && listed.contains("  1/9  "), "{listed}");
+    let sealed = run(&folder, &["log", "seal", "quick"]);
+    assert!(sealed.code == 6 && sealed.err.contains("[L0114]") && path.exists(), "{}", sealed.err);
+    let unknown = run(&folder, &["log", "show", "quick", "nobody"]);
+    assert!(unknown.code == 2 && unknown.err.contains("no sample `nobody`"), "{}", unknown.err);
+    let unknown = run(&folder, &["log", "show", "quick", "Pro/none", "--verdict", "nothing"]);
+    assert!(unknown.code == 2 && unknown.err.contains("it has plan_kept, no_price"), "{}", unknown.err);
+    std::fs::write(&path, &text[..200]).unwrap();
+    assert!(ok(&folder, &["runs"]).contains("L0107 (not a log)"));
+}
+
+#[test]
+fn nothing_that_was_said_drives_a_terminal_or_a_spreadsheet() {
+    let folder = folder("logs_hostile");
+    let task = "aigo: 1\nname: t\nmodels: {assistant: {scripted: [{say: \"{{ said }}\"}]}}\n\
+        dataset: {samples: [{id: \"a\\e[2Jb\", said: \"=1+1\\e]0;owned\\a\\u202e\\u2028x\"}]}\nsolvers: [{user: \"-2\\e[31m\"}, generate]\n\
+        scorers: [{name: s, check: {contains: \"1+1\"}}]\n";
+    std::fs::write(folder.join("task.yaml"), task).unwrap();
+    let ran = run(&folder, &["run", "task.yaml"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let key = "a\u{1b}[2Jb";
+    for arguments in [
+        &["log", "show", "last"][..],
+        &["log", "show", "last", key],
+        &["log", "show", "last", key, "--diff", "last"],
+        &["log", "export", "last", "--rows", "messages"],
+        &["log", "export", "last", "--rows", "messages", "--format", "csv"],
+        &["log", "export", "last", "--format", "csv"],
+        &["verify", "last"],
+        &["runs"],
+    ] {
+        let shown = ok(&folder, arguments);
+        let bad = shown.chars().find(|c| aigo_ir::text::is_dangerous(*c) && !matches!(c, '\n' | '\r'));
+        assert!(bad.is_none(), "{arguments:?}: {bad:?} in {shown}");
+        // Of CSV alone are the returns.
+        assert!(!shown.contains('\r') || arguments.contains(&"csv"), "{arguments:?}");
+    }
+    let table = ok(&folder, &["log", "export", "last", "--rows", "messages", "--format", "csv"]);
+    assert!(table.contains(",\"'=1+1") && table.contains(",\"'-2"), "{table}");
+}
+
+#[test]
+fn a_run_that_syncs_nothing_is_as_whole_when_it_has_ended() {
+    let folder = folder("logs_process");
+    task(&folder, "spine", &[]);
+    let ran = run(&folder, &["run", "task.yaml", "--format", "json", "--durability", "process"]);
+    let path = only_run(&folder);
+    let log = std::fs::read_to_string(path.join("log.jsonl")).unwrap();
+    assert!(!log.contains("\"e\":\"durable\"") && log.contains("\"e\":\"end\""), "{log}");
+    assert_replays(&folder, &path, &ran);
+    let batch = run(&folder, &["run", "task.yaml", "--format", "json", "--durability", "batch"]);
+    assert_eq!(batch.digest(), ran.digest());
+}
+
+/// The files of an archive whose files are not compressed.
+fn files(archive: &[u8]) -> Vec<(String, serde_json::Value)> {
+    let number =
+        |at: usize, bytes: usize| archive[at..at + bytes].iter().rev().fold(0, |n, b| n << 8 | usize::from(*b));
+    let mut at = number(archive.len() - 6, 4);
+    let mut found = Vec::new();
+    while archive[at..].starts_with(b"PK\x01\x02") {
+        let (size, length, start) = (number(at + 24, 4), number(at + 28, 2), number(at + 42, 4));
+        let name = String::from_utf8(archive[at + 46..at + 46 + length].to_vec()).unwrap();
+        let body = start + 30 + length;
+        let text = std::str::from_utf8(&archive[body..body + size]).unwrap().replace("\"value\":NaN", "\"value\":null");
+        found.push((name, serde_json::from_str(&text).unwrap()));
+        at += 46 + length;
+    }
+    found
+}
+
+#[test]
+fn a_log_of_inspect_has_every_sample_with_its_messages_and_scores() {
+    let folder = quick("logs_eval");
+    for name in ["a.eval", "b.eval"] {
+        ok(&folder, &["log", "export", "quick", "--format", "eval", "-o", name]);
+    }
+    let archive = std::fs::read(folder.join("a.eval")).unwrap();
+    assert_eq!(archive, std::fs::read(folder.join("b.eval")).unwrap());
+    let files = files(&archive);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(
+        names.len() == 12 && names[0] == "_journal/start.json" && names[10..] == ["summaries.json", "header.json"],
+        "{names:?}"
+    );
+    let of = |wanted: &str| &files.iter().find(|(name, _)| name == wanted).unwrap().1;
+    let sample = of("samples/Pro/forgets_epoch_1.json");
+    assert_eq!((&sample["id"], &sample["epoch"]), (&"Pro/forgets".into(), &1.into()));
+    assert_eq!(sample["messages"].as_array().unwrap().len(), 8);
+    assert_eq!(
+        (&sample["messages"][0]["role"], &sample["messages"][2]["role"]),
+        (&"system".into(), &"assistant".into())
+    );
+    assert_eq!(
+        (&sample["scores"]["plan_kept"]["value"], &sample["scores"]["no_price:3"]["value"]),
+        (&1.into(), &true.into())
+    );
+    assert_eq!(sample["scores"]["plan_kept"]["metadata"]["evidence"][1]["quote"], "On the Free plan");
+    let header = of("header.json");
+    assert_eq!((&header["status"], &header["version"]), (&"success".into(), &2.into()));
+    assert_eq!(header["results"]["scores"][0]["scored_samples"], 9);
+    assert_eq!(of("summaries.json").as_array().unwrap().len(), 9);
+    let none = run(&folder, &["log", "export", "quick", "--format", "eval"]);
+    assert!(none.code == 2 && none.err.contains("-o RUN.eval"), "{}", none.err);
+}

@@ -138,7 +138,7 @@ fn what_was_said_is_shown_literally_in_every_form() {
     );
     let shown = run(&folder, &["report", "last", "--format", "markdown", "--with-text"]).out;
     assert!(shown.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{shown}");
-    for bad in ["<script", "<img", "](javascript", "@team", "http://", "<b>"] {
+    for bad in ["<script", "<img", "[c](javascript", "@team", "http://", "<b>"] {
         assert!(!shown.contains(bad), "{bad} in {shown}");
     }
 
@@ -243,6 +243,9 @@ fn on_githubs_runners_the_summary_of_the_step_gets_the_markdown() {
 fn an_interrupted_run_gets_every_report_with_the_denominators_it_has() {
     let folder = folder("report_open");
     let text = std::fs::read_to_string(root().join("tasks/quickstart/task.yaml")).unwrap();
+    // No gate is red at the best end, whichever conversations have ended.
+    let text =
+        text.replace("rate(no_price) >= 0.95", "rate(no_price) >= 0.2").replace("plan_kept) >= 4", "plan_kept) >= 2");
     std::fs::write(folder.join("task.yaml"), text + "\nlimits: {calls: 30}\n").unwrap();
     let ran = with_reports(&folder, &["run", "task.yaml", "-j", "2"]);
     assert_eq!(ran.code, 4, "{}", ran.err);

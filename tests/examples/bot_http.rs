@@ -7,7 +7,8 @@ use aigo_tests::bot::Bot;
 
 fn main() -> ExitCode {
     let port = std::env::args().nth(1).map_or(Ok(8081), |port| port.parse::<u16>());
-    let started = port.map_err(|error| error.to_string()).and_then(|port| Bot::start(port).map_err(|e| e.to_string()));
+    let started =
+        port.map_err(|error| format!("{error}")).and_then(|port| Bot::start(port).map_err(|e| format!("{e}")));
     match started {
         Err(message) => {
             eprintln!("bot_http: {message}; usage: bot_http [PORT]");

@@ -25,6 +25,7 @@ fn near(seen: f64, wanted: &Value, what: &str) {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn every_kind_of_figure_is_recomputed_from_the_rows() {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("there is no python3: the figures of spec/reports.md are not recomputed");

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use aigo_log::{Log, LogError, Trial as LoggedTrial};
+use aigo_log::{Log, Trial as LoggedTrial};
 use aigo_machine::{Ask, Linked, Outcome, Position, Sample, Trial};
 
 use crate::difference::{Difference, Side, differences};
@@ -57,7 +57,7 @@ pub fn replay_against(log: &Log, task: &Against<'_>, schedule: &Schedule) -> Res
     let mut replayed = each(log, task.linked, schedule, |number| {
         let logged = log.trial(number)?;
         let shuffle = schedule.shuffle.map(|seed| drawn(seed, number));
-        one(&own, task, &logged, shuffle, of_build)
+        Ok(one(&own, task, &logged, shuffle, of_build))
     })?;
     for (key, epoch) in task.unrecorded {
         let found = Differs::whole("the task has this sample, and the log has nothing of it");
@@ -66,13 +66,7 @@ pub fn replay_against(log: &Log, task: &Against<'_>, schedule: &Schedule) -> Res
     Ok(replayed)
 }
 
-fn one(
-    own: &Arc<Linked>,
-    task: &Against<'_>,
-    logged: &LoggedTrial,
-    shuffle: Option<u64>,
-    of_build: Cause,
-) -> Result<OfTrial, LogError> {
+fn one(own: &Arc<Linked>, task: &Against<'_>, logged: &LoggedTrial, shuffle: Option<u64>, of_build: Cause) -> OfTrial {
     let (before, recorded) = recorded_trial(logged);
     let diverged = |found, cause| Some(Divergence::new(&logged.open.key, logged.open.epoch, found, cause));
     let open = |divergence| OfTrial {
@@ -82,11 +76,11 @@ fn one(
     };
     let Some(sample) = (task.sample)(&logged.open.key, logged.open.epoch) else {
         let found = Differs::whole("the log has this sample, and the task does not");
-        return Ok(open(diverged(found, Cause::Task)));
+        return open(diverged(found, Cause::Task));
     };
     let is_open = logged.close.is_none();
     let again = Again { own, linked: task.linked, sample: &sample, before: &before, recorded: &recorded, is_open };
-    Ok(match again.run(shuffle) {
+    match again.run(shuffle) {
         Ok(outcome) => {
             let leaf = outcome.leaf();
             let differs = logged.close.as_ref().and_then(|close| differs(&outcome, close, leaf));
@@ -111,7 +105,7 @@ fn one(
                 None => open(diverged(found, Cause::Task)),
             }
         }
-    })
+    }
 }
 
 enum Ended {

@@ -281,7 +281,6 @@ impl Calls {
             Class::NoConnection if call.attempt >= FEW_ATTEMPTS => {
                 return stops(format!("{message} ({FEW_ATTEMPTS} attempts): the application cannot be reached"));
             }
-            Class::NoConnection => FEW_ATTEMPTS,
             Class::Auth | Class::Quota | Class::Config => return stops(message),
             Class::RateLimit => {
                 let Some(Rest { in_a_row, lasts }) = rest else { return Next::Again(Duration::ZERO) };
@@ -302,7 +301,7 @@ impl Calls {
                 };
             }
             Class::Transient | Class::Overloaded => MOST_ATTEMPTS,
-            Class::Protocol | Class::Unreachable => FEW_ATTEMPTS,
+            Class::Protocol | Class::Unreachable | Class::NoConnection => FEW_ATTEMPTS,
         };
         if call.attempt >= most {
             let message = format!("{message} ({most} attempts)");

@@ -183,9 +183,8 @@ fn calls(message: &ChatMessage) -> String {
 fn tools(then: &[ToolOffer], now: &[ToolOffer], found: &mut Vec<Difference>) {
     let shown = |tool: &ToolOffer| format!("{} {}", tool.description, tool.parameters.to_json());
     let names: BTreeSet<&str> = then.iter().chain(now).map(|tool| &*tool.name).collect();
-    let of = |tools: &[ToolOffer], name: &str| {
-        tools.iter().find(|tool| &*tool.name == name).map_or_else(String::new, |tool| shown(tool))
-    };
+    let of =
+        |tools: &[ToolOffer], name: &str| tools.iter().find(|tool| &*tool.name == name).map_or_else(String::new, shown);
     let before = found.len();
     for name in names {
         unequal(&format!("tool {name}"), &of(then, name), &of(now, name), found);

@@ -75,7 +75,9 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
                 }
                 Err(trial) => {
                     each(&program, Told::Open(&trial));
-                    answered.iter().for_each(|(role, n)| report.add_calls(role, *n));
+                    for (role, n) in &answered {
+                        report.add_calls(role, *n);
+                    }
                     open += 1;
                 }
             }

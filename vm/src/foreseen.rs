@@ -38,22 +38,25 @@ pub struct Reasoned {
     pub example: Option<Difference>,
 }
 
+/// Counts by role.
+pub type ByRole = BTreeMap<Arc<str>, u64>;
+
 /// The sum over all trials.
 pub struct Foreseen {
     linked: Arc<Linked>,
     /// The program of the earlier run, with which its calls can be looked at; none where this build cannot read it.
     own: Option<Arc<Linked>>,
     /// Answers that are used again, by role.
-    pub reused: BTreeMap<Arc<str>, u64>,
+    pub reused: ByRole,
     /// The calls that are sure to be made, by role.
-    pub least: BTreeMap<Arc<str>, u64>,
+    pub least: ByRole,
     /// Why.
     pub reasons: BTreeMap<Reason, Reasoned>,
     /// Trials whose conversations have to go on, and the answers that they use again, by role.
-    unsolved: (Samples, BTreeMap<Arc<str>, u64>),
+    unsolved: (Samples, ByRole),
     /// Trials that are solved and have scores to come, and of each scorer: how many they are, and the answers that they use
     /// again, by role.
-    unscored: (Samples, BTreeMap<Arc<str>, (u64, BTreeMap<Arc<str>, u64>)>),
+    unscored: (Samples, BTreeMap<Arc<str>, (u64, ByRole)>),
     /// Conversations that cannot go on, since they stay as they were recorded.
     pub stuck: u64,
 }
@@ -133,6 +136,7 @@ impl Foreseen {
                 Bar::Floating => ("the model's name stands for several versions: `--reuse-floating`".to_owned(), None),
                 Bar::Unversioned => ("the application declares no `version`".to_owned(), None),
                 Bar::Session => ("the application remembers its conversation, which has changed".to_owned(), None),
+                Bar::Around => ("calls around a sample are made by every run".to_owned(), None),
                 Bar::Fault => ("what was recorded is a fault that may not come again".to_owned(), None),
             };
             let (position, role) = (&miss.ask.position, &miss.ask.request.role);

@@ -45,7 +45,7 @@ pub use driver::{Finished, Planned, Settings, run};
 pub use error::{ROWS, RunError};
 pub use fault::{Class, Fault};
 pub use fold::{Depth, Folded, fold};
-pub use foreseen::{Foreseen, Reason, Reasoned};
+pub use foreseen::{ByRole, Foreseen, Reason, Reasoned};
 pub use graft::{Grafted, asked_by_scorers, graft};
 pub use outcome::report as reported;
 pub use preview::{Miss, Preview};

@@ -47,7 +47,12 @@ pub(crate) fn preview(linked: &Arc<Linked>, sample: &Arc<Sample>, reusable: &Reu
                 *seen.reused.entry(of).or_default() += 1;
                 pending.extend(trial.answer(next.lane, held.answer.clone()));
             }
-            Err(bar) => seen.misses.push(Miss { ask, bar }),
+            Err(bar) => {
+                pending.extend(
+                    reusable.around(&ask).into_iter().flat_map(|held| trial.answer(next.lane, held.answer.clone())),
+                );
+                seen.misses.push(Miss { ask, bar });
+            }
         }
     }
     seen.is_solved = trial.ending().is_some();

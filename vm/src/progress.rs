@@ -14,8 +14,6 @@ pub struct Progress {
     pub open: u64,
     /// Answers that were recorded by this process.
     pub answers: u64,
-    /// Answers of an earlier run that were used again.
-    pub used_again: u64,
     /// Tokens of their prompts and of the answers, as providers counted them.
     pub tokens: u64,
     /// What the run has cost so far, in USD, at the prices of the task; earlier processes included.
@@ -64,7 +62,6 @@ impl Meter {
             ended: of(&self.ended),
             open: of(&self.open),
             answers: of(&self.answers),
-            used_again: of(&self.used_again),
             tokens: of(&self.tokens),
             spent_usd,
             elapsed,

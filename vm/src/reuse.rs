@@ -38,12 +38,11 @@ pub fn rule(role: &Role, floats: &dyn Fn(&ChatModel) -> bool) -> Rule {
     match &role.player {
         Player::Scripted(_) => Rule::Computed,
         Player::Chat(model) if floats(model) => Rule::Floating,
-        Player::Chat(_) => Rule::ByContent,
         Player::Http(http) if http.version.is_none() => Rule::Unversioned,
         Player::Command(command) if command.version.is_none() => Rule::Unversioned,
         Player::Http(http) if http.session.is_sticky() => Rule::WholeSample,
-        // Their content holds the version and the whole conversation before.
-        Player::Http(_) | Player::Command(_) => Rule::ByContent,
+        // The content of applications holds their version and the whole conversation before.
+        Player::Chat(_) | Player::Http(_) | Player::Command(_) => Rule::ByContent,
     }
 }
 
@@ -79,7 +78,7 @@ impl Rules {
 
     /// Whether the call is a conversation's, and conversations stay as they are.
     pub(crate) fn keeps(&self, ask: &Ask) -> bool {
-        self.conversations_stay && ask.position.graph.starts_with("solve/")
+        self.conversations_stay && !ask.position.graph.starts_with("score/")
     }
 }
 
@@ -107,6 +106,13 @@ pub enum Bar {
     Session,
     /// What is recorded is a fault that may not come again.
     Fault,
+    /// It is a call around a sample, which prepares an application or takes down what was prepared: each run makes its own.
+    Around,
+}
+
+/// Whether a call is made around a sample, by no role.
+fn is_around(ask: &Ask) -> bool {
+    !ask.position.graph.contains('/')
 }
 
 /// What an earlier run has of one sample in one epoch.
@@ -141,6 +147,9 @@ impl Reusable {
         if self.rules.keeps(ask) {
             return held.ok_or(Bar::Unknown);
         }
+        if is_around(ask) {
+            return Err(Bar::Around);
+        }
         match self.rules.of(&ask.request.role) {
             Rule::Computed => return Err(Bar::Unknown),
             Rule::Floating => return Err(Bar::Floating),
@@ -153,6 +162,11 @@ impl Reusable {
             Some(fault) if !STAYS.contains(&fault) => Err(Bar::Fault),
             _ => Ok(held),
         }
+    }
+
+    /// What a call around the sample brought then: a look ahead takes it that it brings the same again.
+    pub(crate) fn around(&self, ask: &Ask) -> Option<&Held> {
+        self.by_content.get(&content(ask)).filter(|_| is_around(ask))
     }
 
     /// Whether the task's own rules answer.

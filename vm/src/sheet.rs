@@ -135,7 +135,9 @@ fn draws_of(scorer: &Scorer, trial: &Trial) -> Vec<f64> {
         conversation: &conversation,
     };
     let mut numbers: BTreeMap<u32, f64> = BTreeMap::new();
-    let own = |call: &&aigo_log::Call| call.ask.graph == *scorer.name && call.ask.node.split('/').next() == Some(RUNS);
+    let own = |call: &&aigo_log::Call| {
+        call.ask.graph.strip_prefix("score/") == Some(&*scorer.name) && call.ask.node.split('/').next() == Some(RUNS)
+    };
     for call in trial.calls.iter().filter(own) {
         let (Some(draw), Some(got)) = (call.ask.index.first(), &call.got) else { continue };
         let verdict = read_verdict(&got.text, &contract);

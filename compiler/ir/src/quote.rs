@@ -14,9 +14,18 @@ pub fn normalise(text: &str) -> String {
 fn fold(c: char, out: &mut String) {
     for c in c.to_lowercase() {
         match c {
-            '*' | '_' | '`' | '#' | '~' | '>' => {}
-            // Soft hyphens, joiners, marks of direction, selectors of variants.
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' => {}
+            // Marks of Markdown; then soft hyphens, joiners, marks of direction, selectors of variants.
+            '*'
+            | '_'
+            | '`'
+            | '#'
+            | '~'
+            | '>'
+            | '\u{ad}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2060}'
+            | '\u{feff}'
+            | '\u{fe00}'..='\u{fe0f}' => {}
             '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
             '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2039}' | '\u{203a}' | '\u{2032}' => out.push('\''),
             '\u{201c}'..='\u{201f}' | '\u{ab}' | '\u{bb}' | '\u{2033}' | '\u{300c}'..='\u{300f}' => out.push('"'),

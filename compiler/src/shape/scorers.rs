@@ -7,7 +7,7 @@ use aigo_ir::reduce::Reducer;
 use aigo_ir::schema::ItemKind;
 use aigo_ir::verdict::EvidenceRule;
 
-use super::forms::{Grammar, PARAMS, at_least, list, map_of, names_to, words};
+use super::forms::{PARAMS, at_least, list, map_of, names_to, words};
 use super::{ANSWER_TIME, Construct, Form, Keys, Names, Narrow, Part, RANGE, SCALE, Shared, key, verb};
 
 /// Texts of which one is said.
@@ -163,13 +163,6 @@ pub static EXPECTED_CALL: Construct = Construct {
 
 const JUDGED: &[&str] = &["judge", "graph", "use"];
 
-/// A name with the version of what it names.
-pub static VERSIONED: Grammar = Grammar {
-    name: "a name and a version such as `policy_adherence@1`",
-    pattern: "^[A-Za-z][A-Za-z0-9_]*@[0-9]+$",
-    examples: &[],
-};
-
 /// The keys of a scorer, behind those that are given. `$needs` is what stands beside the verbs that bring no name.
 macro_rules! scorer_keys {
     ($needs:expr; $($first:expr),*) => {
@@ -183,11 +176,7 @@ macro_rules! scorer_keys {
                 "Several calls of judges, wired together.",
             )
             .needs($needs),
-            verb(
-                "use",
-                Form::Either(&[Form::Name(Names::DefinedScorer), Form::Like(&VERSIONED)]),
-                "A scorer that is defined elsewhere, by its name.",
-            ),
+            verb("use", Form::Name(Names::DefinedScorer), "A scorer that is defined elsewhere, by its name."),
             key("with", names_to(&Form::Any), "Of `use`: the parameters.").beside(&["use"]),
             key(
                 "name",

@@ -442,7 +442,7 @@ pub(crate) enum ReportFormat {
     Text,
     /// One JSON object on one line
     Json,
-    /// JUnit's XML, for the test reports of CI
+    /// `JUnit`'s XML, for the test reports of CI
     Junit,
     /// For comments on changes; no text of conversations unless asked for
     Markdown,

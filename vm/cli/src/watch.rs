@@ -112,7 +112,6 @@ mod tests {
             ended: 500,
             open: 0,
             answers: 3_312,
-            used_again: 0,
             tokens: 2_140_000,
             spent_usd: 1.316,
             elapsed: Duration::from_secs(250),

@@ -78,13 +78,13 @@ impl Index {
             return cut("it is too short to have an index: its end is missing");
         }
         file.seek(SeekFrom::Start(size - FOOT))?;
-        let mut foot = [0; FOOT as usize];
+        let mut foot = [0; 16];
         file.read_exact(&mut foot)?;
-        let [a, b, c, d, e, f, g, h, name @ ..] = foot;
-        if name != NAME {
+        let number = |at: usize| foot.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u32::from_le_bytes);
+        let (sum, content) = (number(0), number(4));
+        if !foot.ends_with(&NAME) {
             return cut("it does not end with an index: its end is missing, or has changed");
         }
-        let (sum, content) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
         let Some(start) = size.checked_sub(HEAD + u64::from(content)).filter(|_| u64::from(content) >= FOOT) else {
             return cut("its index is longer than the file");
         };

@@ -19,7 +19,7 @@ use crate::read::Log;
 use crate::sealed;
 
 /// So much text makes a group: the more, the better it packs, and the more is read for one conversation.
-const GROUP: usize = 1 << 20;
+const GROUP: usize = 2 << 20;
 
 /// A log that was sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -146,7 +146,7 @@ impl Trial {
         if let Some(around) = self.around.take_if(|around| around.lane == lane) {
             let Asked { position, role, content } = around.asked.clone();
             self.calls.push(Call { position, role, content, answer: answer.key() });
-            self.around_answered(around, &answer, &mut asks);
+            self.around_answered(&around, &answer, &mut asks);
         } else if let Some(mut resting) = self.lanes.remove(&lane) {
             match resting.asked.take() {
                 Some(Asked { position, role, content }) => {

@@ -2,6 +2,7 @@
 //! only one side has take no part, and are told.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aigo_ir::gate::{Aggregate, Decide, Gate};
@@ -53,7 +54,7 @@ pub(crate) fn of_group(gate: &Gate, column: &Column, keys: &[&str], sheet: &Shee
     let mut value = pairs.decide(gate, column.open);
     if pairs.new > 0 {
         let colon = if value.note.is_empty() { "" } else { "; " };
-        value.note.push_str(&format!("{colon}{} scenarios are not in the baseline", pairs.new));
+        let _ = write!(value.note, "{colon}{} scenarios are not in the baseline", pairs.new);
     }
     value
 }

@@ -82,7 +82,7 @@ pub struct Compared {
     pub paired: Option<Paired>,
     /// The chance by flips, made comparable over all scorers (Holm).
     pub p_adjusted: f64,
-    /// Of one epoch each: scenarios that pass no more, those that pass now, and McNemar's mid-p of both counts.
+    /// Of one epoch each: scenarios that pass no more, those that pass now, and `McNemar`'s mid-p of both counts.
     pub flipped: Option<(u32, u32, f64)>,
     /// What got worse, most first.
     pub worse: Vec<Change>,

@@ -124,7 +124,12 @@ pub(crate) fn evaluate(gate: &Gate, groups: &[Group], baseline: Option<(&Sheet, 
     });
     // The group that decides: the first red one, else the first undecided one, else the first.
     let deciding = evaluated.reduce(|a, b| if b.result.rank() < a.result.rank() { b } else { a });
-    GateValue { groups: lines, ..deciding.unwrap_or_else(|| nothing(gate)) }
+    let mut value = deciding.unwrap_or_else(|| nothing(gate));
+    let same = lines.iter().filter(|line| line.result == value.result).count();
+    if same > 1 && matches!(value.result, GateResult::Red | GateResult::Undecided) {
+        value.note = format!("{}; {same} of {} groups are {}", value.note, lines.len(), value.result.word());
+    }
+    GateValue { groups: lines, ..value }
 }
 
 fn line(name: &str, result: GateResult, column: &Column) -> GroupValue {

@@ -1,4 +1,4 @@
-//! JUnit's XML, for the test reports of CI: a suite of the gates, then one for each scorer, with a case for each sample.
+//! `JUnit`'s XML, for the test reports of CI: a suite of the gates, then one for each scorer, with a case for each sample.
 //!
 //! Elements and attributes are those of Jenkins' `junit-10.xsd`, which GitLab, GitHub's reporters and Azure read as well.
 //! There is no time in it.

@@ -71,32 +71,57 @@ fn pieces(word: &str, room: usize) -> Vec<&str> {
     pieces
 }
 
-/// How many columns of a terminal a text takes: two for the wide letters of East Asia and for most pictures, none for marks
-/// that combine with the letter before them. The ranges are the large ones of Unicode's `EastAsianWidth`.
+/// Marks that combine with the letter before them, and what joins letters: they take no column.
+const NARROW: [(char, char); 16] = [
+    ('\u{300}', '\u{36f}'),
+    ('\u{483}', '\u{489}'),
+    ('\u{591}', '\u{5bd}'),
+    ('\u{610}', '\u{61a}'),
+    ('\u{64b}', '\u{65f}'),
+    ('\u{93c}', '\u{93c}'),
+    ('\u{941}', '\u{948}'),
+    ('\u{94d}', '\u{94d}'),
+    ('\u{e31}', '\u{e31}'),
+    ('\u{e34}', '\u{e3a}'),
+    ('\u{e47}', '\u{e4e}'),
+    ('\u{200b}', '\u{200d}'),
+    ('\u{20d0}', '\u{20ff}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{fe20}', '\u{fe2f}'),
+    ('\u{1f3fb}', '\u{1f3ff}'),
+];
+
+/// The large ranges of Unicode's wide letters, and most pictures: two columns.
+const WIDE: [(char, char); 11] = [
+    ('\u{1100}', '\u{115f}'),
+    ('\u{2e80}', '\u{303e}'),
+    ('\u{3041}', '\u{4dbf}'),
+    ('\u{4e00}', '\u{a4cf}'),
+    ('\u{ac00}', '\u{d7a3}'),
+    ('\u{f900}', '\u{faff}'),
+    ('\u{fe30}', '\u{fe6f}'),
+    ('\u{ff00}', '\u{ff60}'),
+    ('\u{ffe0}', '\u{ffe6}'),
+    ('\u{1f300}', '\u{1faff}'),
+    ('\u{20000}', '\u{3fffd}'),
+];
+
+/// How many columns of a terminal a text takes. What only colours takes none.
 pub(crate) fn columns(text: &str) -> usize {
-    // What only colours takes no room.
-    let mut is_colour = false;
-    text.chars()
-        .map(|c| match c {
-            '\u{1b}' => {
-                is_colour = true;
-                0
-            }
-            _ if is_colour => {
-                is_colour = c != 'm';
-                0
-            }
-            '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}' => 0,
-            '\u{64b}'..='\u{65f}' | '\u{93c}' | '\u{941}'..='\u{948}' | '\u{94d}' | '\u{e31}' => 0,
-            '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{200b}'..='\u{200d}' | '\u{20d0}'..='\u{20ff}' => 0,
-            '\u{fe00}'..='\u{fe0f}' => 0,
-            '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{303e}' | '\u{3041}'..='\u{33ff}' | '\u{3400}'..='\u{4dbf}' => 2,
-            '\u{4e00}'..='\u{9fff}' | '\u{a000}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2,
-            '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' => 2,
-            '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}' => 2,
-            _ => 1,
-        })
-        .sum()
+    let within = |c: char, ranges: &[(char, char)]| ranges.iter().any(|(first, last)| (first..=last).contains(&&c));
+    let (mut wide, mut is_colour) = (0, false);
+    for c in text.chars() {
+        if is_colour {
+            is_colour = c != 'm';
+        } else if c == '\u{1b}' {
+            is_colour = true;
+        } else if c.is_ascii() {
+            wide += 1;
+        } else if !within(c, &NARROW) {
+            wide += if within(c, &WIDE) { 2 } else { 1 };
+        }
+    }
+    wide
 }
 
 /// The text, filled with blanks to so many columns.

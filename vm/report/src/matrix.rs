@@ -128,7 +128,7 @@ mod tests {
         let pair = row(&[("goal", "a/b"), ("note", "x"), ("persona", "terse")]);
         assert_eq!(found("a/b/terse", &pair), Some(["goal".to_owned(), "persona".to_owned()]));
         assert_eq!(found("terse/a/b", &pair), Some(["persona".to_owned(), "goal".to_owned()]));
-        assert_eq!(found("a/b/terse/x", &pair).is_some(), true);
+        assert!(found("a/b/terse/x", &pair).is_some());
         assert_eq!((found("a/b", &pair), found("other", &pair)), (None, None));
         let goal = Value::map([("id", Value::str("g1")), ("text", Value::str("long"))]);
         let with_ids: Map = [("goal", goal), ("seats", Value::Int(3))].into_iter().collect();

@@ -143,8 +143,8 @@ fn judge(draws: &[Vec<f64>]) -> Option<(f64, f64)> {
 }
 
 /// The variances of scenarios and of epochs within them, by a nested analysis of variance with unequal numbers of epochs (Searle,
-/// Casella and McCulloch, Variance Components, 1992, section 3.6): σ²_e is that within, σ²_s = (MS_between − MS_within)/n₀ and
-/// not below 0.
+/// Casella and `McCulloch`, Variance Components, 1992, section 3.6): that of epochs is the mean square within, that of scenarios
+/// the mean square between less it, divided by n₀, and not below 0.
 fn variances(scenarios: &[&[f64]]) -> Option<(f64, f64)> {
     let (_, within) = pooled(scenarios)?;
     if scenarios.len() < 2 {
@@ -196,7 +196,7 @@ impl Noise {
         (scenarios + epochs > 0.0).then(|| scenarios / (scenarios + epochs))
     }
 
-    /// The standard error for other scenarios that so many scenarios and epochs would have: √(σ²_s/S + σ²_e/(S·E)).
+    /// The standard error for other scenarios that so many scenarios and epochs would have: √(`σ²_s`/S + `σ²_e`/(S·E)).
     pub fn would_have(&self, scenarios: f64, epochs: f64) -> Option<f64> {
         let (between, within) = self.variances?;
         Some(libm::sqrt(between / scenarios + within / (scenarios * epochs)))

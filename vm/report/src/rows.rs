@@ -144,7 +144,7 @@ impl Table {
         let length = head.len() + self.trials.values().map(String::len).sum::<usize>();
         let mut out = String::with_capacity(length);
         out.push_str(&head);
-        self.trials.values().for_each(|text| out.push_str(text));
+        out.extend(self.trials.values().map(String::as_str));
         out
     }
 }

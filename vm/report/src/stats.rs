@@ -25,7 +25,7 @@ pub(crate) fn t_two_sided(t: f64, df: f64) -> f64 {
     incomplete_beta(df / (df + t * t), df / 2.0, 0.5)
 }
 
-/// McNemar's mid-p: of so many pairs that changed, how likely is a split as uneven as this where both directions are equally
+/// `McNemar`'s mid-p: of so many pairs that changed, how likely is a split as uneven as this where both directions are equally
 /// likely, `2·P(X < k) + P(X = k)` with k the smaller of both counts (Fagerland, Lydersen and Laake, BMC Medical Research
 /// Methodology 13:91, 2013). 1 where nothing changed.
 pub(crate) fn mcnemar_mid_p(one: u32, other: u32) -> f64 {

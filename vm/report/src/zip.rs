@@ -9,15 +9,15 @@ const MOST_BYTES: u64 = u32::MAX as u64;
 /// CRC-32 of the bytes that begin with each byte (ISO 3309: polynomial 04C11DB7, reflected).
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
-    let mut at = 0;
+    let mut at: u32 = 0;
     while at < 256 {
-        let mut sum = at as u32;
+        let mut sum = at;
         let mut bit = 0;
         while bit < 8 {
             sum = if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
             bit += 1;
         }
-        table[at] = sum;
+        table[at as usize] = sum;
         at += 1;
     }
     table
@@ -76,8 +76,7 @@ impl<W: Write> Zip<W> {
 
 /// A number that was held below 2^32.
 fn le32(n: u64) -> [u8; 4] {
-    let [a, b, c, d, ..] = n.to_le_bytes();
-    [a, b, c, d]
+    u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes()
 }
 
 #[cfg(test)]

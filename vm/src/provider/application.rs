@@ -213,9 +213,9 @@ impl Application {
             }
         }
         if lines {
-            part(&line)?
+            part(&line)?;
         } else {
-            events.finish(&mut part)?
+            events.finish(&mut part)?;
         }
         gathered.answer(&self.places, is_first).map(|answer| (answer, lossy)).map_err(bad_reply)
     }
@@ -289,10 +289,8 @@ enum Parts {
 fn parts(response: &Response, asked: bool) -> Parts {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is = |starts: &[&str]| starts.iter().any(|start| kind.starts_with(start));
-    match asked {
-        false => Parts::Whole,
-        true if is(&["application/x-ndjson", "application/jsonl", "application/jsonlines"]) => Parts::Lines,
-        true if is(&["application/json", "text/html"]) => Parts::Whole,
-        true => Parts::Events,
+    if asked && is(&["application/x-ndjson", "application/jsonl"]) {
+        return Parts::Lines;
     }
+    if asked && !is(&["application/json", "text/html"]) { Parts::Events } else { Parts::Whole }
 }

@@ -19,8 +19,7 @@ const MOST_OF_ERRORS: usize = 2 << 10;
 /// A process that has been killed is gone at once; one that is not hangs in the system, and is left to it.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// A program as it is started.
-#[derive(Debug)]
+/// A program as it is started. It holds secrets, so nothing shows it.
 pub(super) struct Start {
     pub(super) call: CommandCall,
     /// The folder that it is started in.

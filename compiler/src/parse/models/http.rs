@@ -241,8 +241,7 @@ impl Reader<'_> {
         }
         let timeout_ms = beside.get("timeout").and_then(|node| self.duration_ms(node, "timeout"));
         let env = beside.get("env").map(|node| self.environment(node)).unwrap_or_default();
-        let resumable = beside.get("resumable").is_some_and(|node| self.flag(node, "resumable").unwrap_or_default());
-        (!empty && run.len() == count).then_some(Command { run, env, timeout_ms, resumable })
+        (!empty && run.len() == count).then_some(Command { run, env, timeout_ms, resumable: false })
     }
 
     fn environment(&mut self, node: NodeRef<'_>) -> Vec<(Spanned<String>, Spanned<String>)> {

@@ -17,7 +17,9 @@ pub(crate) fn replayed(log: Log, path: &Path, schedule: &Schedule) -> Result<(Lo
     let mut task = task::load(path)?;
     select::as_recorded(&mut task, log.header())?;
     let linked = Linked::new(task.program.clone()).map_err(|violations| {
-        violations.iter().for_each(|violation| out::error(&violation.to_string()));
+        for violation in &violations {
+            out::error(&violation.to_string());
+        }
         exit::FAULT
     })?;
     let linked = Arc::new(linked);

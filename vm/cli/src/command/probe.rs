@@ -47,18 +47,18 @@ solve "the probe" {
 "#;
 
 /// Probes a task's application, and says what came of it.
-pub(crate) fn probe(task: Task, args: &RunArgs) -> u8 {
+pub(crate) fn probe(task: &Task, args: &RunArgs) -> u8 {
     let id = runs::new_id();
     let code = format!("K{:06}", KeyWriter::new("aigo.probe").str(&id).finish().number() % 1_000_000);
     let Some(role) = task.program.role(ASSISTANT).cloned() else {
-        return told(&task, None, &error::NOT_PROBED, "the task has no role `assistant`".to_owned(), "name one");
+        return told(task, None, &error::NOT_PROBED, "the task has no role `assistant`".to_owned(), "name one");
     };
     if matches!(role.player, Player::Scripted(_)) {
         let message = "the role `assistant` is played by rules of the task, which need no probe".to_owned();
-        return told(&task, Some(&role), &error::NOT_PROBED, message, "let an application or a model play it");
+        return told(task, Some(&role), &error::NOT_PROBED, message, "let an application or a model play it");
     }
     let folder = std::env::temp_dir().join(format!("aigo-probe-{id}"));
-    let asked = ask(&task, args, &code, &id, &folder);
+    let asked = ask(task, args, &code, &id, &folder);
     let _ = std::fs::remove_dir_all(&folder);
     let (answers, why) = match asked {
         Ok(asked) => asked,
@@ -77,13 +77,13 @@ pub(crate) fn probe(task: Task, args: &RunArgs) -> u8 {
                 "the application forgets: it was told the code {code}, and asked for it, it says `{}`",
                 excerpt(&second.text, 200)
             );
-            told(&task, Some(&role), &error::FORGETS, message, help(&role))
+            told(task, Some(&role), &error::FORGETS, message, help(&role))
         }
         answers => {
             let fault = answers.iter().find_map(|got| Some(format!("{}: {}", got.fault.as_ref()?, got.text)));
             let why = fault.or(why).unwrap_or_else(|| "it gave no answer".to_owned());
             let message = format!("the application cannot be probed: {}", excerpt(&why, 300));
-            told(&task, Some(&role), &error::NOT_PROBED, message, "mend what it says, and probe again")
+            told(task, Some(&role), &error::NOT_PROBED, message, "mend what it says, and probe again")
         }
     }
 }

@@ -143,9 +143,8 @@ fn line_of(task: &str, gate: &str) -> Option<u32> {
 /// To a file, whose folders are made. The message of a failure stands alone.
 fn write_file(file: &Path, text: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("the report cannot be written to {}: {error}", file.display());
-    match file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) => std::fs::create_dir_all(folder).map_err(failed)?,
-        None => {}
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(failed)?;
     }
     std::fs::write(file, text).map_err(failed)
 }

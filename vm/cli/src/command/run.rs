@@ -38,7 +38,7 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
         return Ok(plan::dry_run(&task, &args.driving, foreseen));
     }
     if args.probe {
-        return Ok(probe::probe(task, args));
+        return Ok(probe::probe(&task, args));
     }
     let trusted = trust::check(&task, args.driving.allow_commands)?;
     let (linked, players) = trusted.with(ready(&task, args.driving.jobs as usize)?);

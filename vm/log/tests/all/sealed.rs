@@ -203,3 +203,59 @@ fn a_writer_is_not_sealed_under_its_hands() {
     drop(journal);
     assert_eq!(Log::open(seal(&folder).unwrap().path.as_path()).unwrap().end().unwrap().exit, 0);
 }
+
+/// Reads a number in groups of seven bits off the front.
+fn number(bytes: &mut &[u8]) -> u64 {
+    let length = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+    let (own, rest) = bytes.split_at(length);
+    *bytes = rest;
+    own.iter().rev().fold(0, |n, byte| n << 7 | u64::from(byte & 0x7f))
+}
+
+/// A reader by the letter of `spec/log.md`, which shares nothing with the crate's own.
+#[test]
+fn a_sealed_log_is_what_the_specification_says() {
+    let whole = large(4_000);
+    let bytes = std::fs::read(seal(&folder("sealed_spec", &whole)).unwrap().path).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let foot = bytes.len() - 16;
+    assert_eq!(&bytes[foot + 8..], b"aigo.ix1");
+    let content = word(foot + 4) as usize;
+    let start = bytes.len() - content - 8;
+    assert_eq!((&bytes[start..start + 4], word(start + 4) as usize), (&[0x5a, 0x2a, 0x4d, 0x18][..], content));
+    let mut table = &bytes[start + 8..foot];
+    assert_eq!(crc32c::crc32c(table), word(foot));
+    let lines = whole.iter().filter(|byte| **byte == b'\n').count() as u64;
+    assert_eq!(number(&mut table), lines);
+    let (frames, mut at, mut last) = (number(&mut table), 0, String::new());
+    assert!(frames > 4, "{frames}");
+    for frame in 0..frames {
+        let (packed, length) = (number(&mut table) as usize, number(&mut table) as usize);
+        let own = &bytes[at..at + packed];
+        assert_eq!(u64::from(crc32c::crc32c(own)), number(&mut table));
+        let text = zstd::stream::decode_all(own).unwrap();
+        assert!(text.len() == length && text.ends_with(b"\n"));
+        let key_length = number(&mut table) as usize;
+        let (key, rest) = table.split_at(key_length);
+        table = rest;
+        let trials = number(&mut table);
+        assert_eq!(trials == 0, frame == 0 || frame == frames - 1);
+        let mut rest = text.as_slice();
+        for trial in 0..trials {
+            let (named, length) = (number(&mut table), number(&mut table) as usize);
+            let (own, behind) = rest.split_at(length);
+            rest = behind;
+            let first = own.split(|byte| *byte == b'\n').next().unwrap();
+            let (_, Record::Open(open)) = aigo_log::decode(first).unwrap() else {
+                panic!("a trial begins with `open`")
+            };
+            assert!(open.trial == named && open.key >= last, "{} after {last}", open.key);
+            assert!(trial > 0 || open.key.as_bytes() == key);
+            last = open.key;
+        }
+        assert!(trials == 0 || rest.is_empty());
+        at += packed;
+    }
+    assert!(at == start && table.is_empty());
+    assert!(zstd::stream::decode_all(bytes.as_slice()).unwrap().starts_with(b"{\"c\":\""));
+}

@@ -106,8 +106,8 @@ impl Trial {
     }
 
     /// Takes the answer of a call around the sample. One before it that fails voids the sample.
-    pub(super) fn around_answered(&mut self, around: Around, answer: &Answer, asks: &mut Vec<Pending>) {
-        let Around { when, at, .. } = around;
+    pub(super) fn around_answered(&mut self, around: &Around, answer: &Answer, asks: &mut Vec<Pending>) {
+        let Around { when, at, .. } = *around;
         if when == When::After {
             return self.around(when, at + 1, asks);
         }

@@ -86,7 +86,9 @@ pub(super) fn part(scale: &Scale, group: Option<Arc<str>>, items: &[&Item], has_
     }
     let clusters: Vec<Tables> = clusters.into_values().collect();
     let mut all = Tables::new(scale.answers.len());
-    clusters.iter().for_each(|cluster| all.add(cluster, 1.0));
+    for cluster in &clusters {
+        all.add(cluster, 1.0);
+    }
     let seen = compute(scale, &all);
     let intervals = resampled(scale, &clusters, seen.len());
     let figures = seen.into_iter().zip(intervals);

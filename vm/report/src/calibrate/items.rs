@@ -68,7 +68,9 @@ pub(super) fn consensus(scale: &Scale, places: &[usize]) -> Option<usize> {
         return sorted.get(sorted.len().checked_sub(1)? / 2).copied();
     }
     let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
-    places.iter().for_each(|place| *counts.entry(*place).or_default() += 1);
+    for place in places {
+        *counts.entry(*place).or_default() += 1;
+    }
     let most = *counts.values().max()?;
     let mut first = counts.iter().filter(|(_, count)| **count == most).map(|(place, _)| *place);
     match (first.next(), first.next()) {

@@ -25,6 +25,7 @@ pub(super) fn failing(summary: &Summary, trial: &TrialReport, look: &Look, out: 
     let name = look.strong(&format!("{}{epoch}", excerpt(&trial.key, LONG)));
     let why = trial.fault.as_ref().map_or_else(String::new, |fault| format!(" ({})", excerpt(fault, LONG)));
     let _ = writeln!(out, "{} {name}   ended: {}{why}", look.red("✗"), trial.ending.word().replace('_', " "));
+    let mut shown_already: Vec<&[Evidence]> = Vec::new();
     for (at, scorer) in summary.program.scorers.iter().enumerate() {
         let Some(verdict) = whole(&trial.scores, at).filter(|verdict| verdict.pass == Some(false)) else { continue };
         let value = verdict.value.as_ref().map_or_else(String::new, |value| format!(" = {}", shown(value)));
@@ -37,7 +38,11 @@ pub(super) fn failing(summary: &Summary, trial: &TrialReport, look: &Look, out: 
         };
         let head = format!("  {}{value}", look.red(&excerpt(&scorer.name, 60)));
         out.push_str(&look.wrapped(&head, &format!("{like}{reason}"), 6));
-        around(trial, verdict, look, out);
+        // Several scorers may point to the same words.
+        if !shown_already.contains(&verdict.evidence.as_slice()) {
+            shown_already.push(&verdict.evidence);
+            around(trial, verdict, look, out);
+        }
     }
     out.push('\n');
 }
