@@ -178,7 +178,6 @@ fn reply(shared: &Shared, asked: &Asked) -> Option<Reply> {
     let whole = heard(&asked.body["messages"]);
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     Some(match (method, parts.as_slice()) {
-        ("POST", ["chat"]) => spoken(&says(&whole)),
         ("POST", ["forgets"]) => spoken(&says(whole.last().cloned().as_slice())),
         ("POST", ["slow"]) => {
             std::thread::sleep(Duration::from_millis(1500));
@@ -188,7 +187,7 @@ fn reply(shared: &Shared, asked: &Asked) -> Option<Reply> {
         ("POST", ["faulty"]) if whole.first().is_some_and(|first| first.len() % 2 == 1) => {
             (500, "text/plain", "out of order".to_owned())
         }
-        ("POST", ["faulty"]) => spoken(&says(&whole)),
+        ("POST", ["chat" | "faulty"]) => spoken(&says(&whole)),
         ("POST", ["hangs_up"]) => return None,
         ("POST", ["garbled"]) => (200, "text/html", "<html>Welcome!</html>".to_owned()),
         ("POST", ["elsewhere"]) => (307, "text/plain", "moved".to_owned()),

@@ -102,13 +102,13 @@ impl Scope {
 }
 
 /// Checks the definitions of a file, whose path names their slots. `scope` is what its imports bring, `task` the task that they
-/// stand in; of those that stand in a file of their own the tools and the state are not known.
+/// stand in; of those that stand in a file of their own the tools and the state are not known. Of the file it is said whether
+/// it is damaged, and whether it is the library's.
 pub(crate) fn check(
     define: &Define,
     path: &str,
     scope: &Scope,
-    damaged: bool,
-    standard: bool,
+    (damaged, standard): (bool, bool),
     task: Option<&ast::Task>,
     sources: &SourceMap,
     found: &mut Diagnostics,

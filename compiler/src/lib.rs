@@ -218,7 +218,7 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let task = ast::Task { define: read.define, ..ast::Task::default() };
     of_standard(loader, &task, &mut scope, sources, found);
-    define::check(&task.define, "", &scope, read.damaged, false, None, sources, found);
+    define::check(&task.define, "", &scope, (read.damaged, false), None, sources, found);
     if !found.has_errors() {
         lint::definitions(&task.define, sources, found);
         lint::text(tree, found);
@@ -346,7 +346,7 @@ fn definitions(
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
     of_standard(loader, task, &mut scope, sources, found);
-    let own = define::check(&task.define, "", &scope, damaged, false, Some(task), sources, found);
+    let own = define::check(&task.define, "", &scope, (damaged, false), Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
     let files = task.imports.iter().zip(&imports).map(|(import, file)| Spanned::new(file.file, import.span));

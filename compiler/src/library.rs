@@ -206,7 +206,7 @@ impl Loader<'_> {
             scope.add(&standard);
             all.extend(files);
         }
-        let own = define::check(&parsed.define, path, &scope, whole, parsed.standard, None, &sources, &mut found);
+        let own = define::check(&parsed.define, path, &scope, (whole, parsed.standard), None, &sources, &mut found);
         let is_sound = !found.has_errors();
         if is_sound && !parsed.standard {
             lint::definitions(&parsed.define, &sources, &mut found);

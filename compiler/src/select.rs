@@ -245,7 +245,9 @@ mod tests {
         let six = chosen(&selecting, rows());
         let of = |at: usize| {
             let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-            six.iter().for_each(|key| *counts.entry(key.split('/').nth(at).unwrap()).or_default() += 1);
+            for key in &six {
+                *counts.entry(key.split('/').nth(at).unwrap()).or_default() += 1;
+            }
             counts.into_values().collect::<Vec<_>>()
         };
         assert_eq!(of(1), [2, 2, 2]);

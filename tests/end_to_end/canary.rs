@@ -120,7 +120,8 @@ fn seen(text: &str, secret: &str) -> Option<String> {
             return Some(how.to_owned());
         }
     }
-    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex: Vec<String> = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex.concat();
     if text.to_lowercase().contains(&hex) {
         return Some("hexadecimal".to_owned());
     }
@@ -209,7 +210,8 @@ fn nothing_of_a_key_is_in_the_runs_folder() {
     let path = only_run(&folder);
     let calls: Vec<_> = trials(&path).into_iter().flat_map(|trial| trial.calls).filter_map(|call| call.got).collect();
     assert!(calls.len() >= 3, "{} answers", calls.len());
-    let whole: String = calls.iter().map(|got| format!("{} {:?}", got.text, got.calls)).collect();
+    let whole: Vec<String> = calls.iter().map(|got| format!("{} {:?}", got.text, got.calls)).collect();
+    let whole = whole.concat();
     // Everything was said, and everything was taken out.
     assert!(
         whole.matches("{{secret:A_KEY}}").count() > 60 && whole.matches("{{secret:J_SECRET}}").count() > 60,

@@ -25,13 +25,14 @@ impl Drop for Small<'_> {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "a test that did not run says so")]
 #[test]
 fn a_full_disk_ends_a_run_that_can_be_resumed() {
     let folder = folder("full_disk");
     let runs = folder.join("runs");
     std::fs::create_dir(&runs).unwrap();
     let Some(_disk) = Small::mount(&runs) else {
-        println!("skipped: nothing may be mounted here");
+        eprintln!("skipped: nothing may be mounted here");
         return;
     };
     // What is left of the 5 MB is less than the run needs.

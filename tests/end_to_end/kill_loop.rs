@@ -36,6 +36,7 @@ fn recorded(run: &Path) -> (BTreeSet<String>, usize) {
     (marks, unanswered)
 }
 
+#[expect(clippy::print_stderr, reason = "how hard it was tried is the point")]
 #[test]
 fn kill_loop_loses_nothing_recorded_and_buys_nothing_twice() {
     let kills = kills();
@@ -97,5 +98,5 @@ fn kill_loop_loses_nothing_recorded_and_buys_nothing_twice() {
     assert!(billed as usize <= marks.len() + lost, "{billed} billed, {} recorded, {lost} lost", marks.len());
     assert!(billed as usize <= marks.len() + kills * IN_FLIGHT);
     assert_replays(&folder, &path, &resumed);
-    println!("{kills} kills, {landed_inside} inside of a call: {} answers, {billed} billed, {lost} lost", marks.len());
+    eprintln!("{kills} kills, {landed_inside} inside of a call: {} answers, {billed} billed, {lost} lost", marks.len());
 }

@@ -64,8 +64,8 @@ fn a_row_does_not_say_where_a_secret_goes() {
     assert_eq!((own.seen().len() - before, evil.seen().len()), (1, 0), "{}", ran.err);
     let path = only_run(&folder);
     assert_eq!(ending(&path, "s0").as_deref(), Some("completed"));
-    for at in 1..values.len() {
-        assert_eq!(ending(&path, &format!("s{at}")).as_deref(), Some("task_error"), "{}", values[at]);
+    for (at, value) in values.iter().enumerate().skip(1) {
+        assert_eq!(ending(&path, &format!("s{at}")).as_deref(), Some("task_error"), "{value}");
     }
 }
 
@@ -143,7 +143,7 @@ fn programs_have_no_shell_no_environment_and_leave_nothing_running() {
     let text = "aigo: 1\nname: p\nmodels:\n  assistant:\n    command: [./bot.sh, \"$(touch stolen); `id` | x\"]\n    env: {GIVEN: {env: APP_TOKEN}}\n\
                 dataset: {samples: [{id: a}]}\nsolvers: [{user: Hi.}, generate]\nscorers: [{name: p, check: {contains: x}}]\n";
     std::fs::write(folder.join("task.yaml"), text).unwrap();
-    let environment = [("APP_TOKEN", SECRET), ("HOME", "/home/somebody"), ("PATH", "/usr/bin:/bin")];
+    let environment = [("APP_TOKEN", SECRET), ("HOME", "/root-of-nobody"), ("PATH", "/usr/bin:/bin")];
     let ran = run_with(&folder, &["run", "task.yaml", "--allow-commands"], &environment);
     let got = trial(&only_run(&folder), "a").calls[0].got.clone().expect("an answer");
     assert_eq!(got.text, "$(touch stolen); `id` | x none{{secret:APP_TOKEN}}", "{}", ran.err);

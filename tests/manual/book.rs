@@ -55,7 +55,11 @@ fn script(block: &Block) -> Vec<Typed<'_>> {
     let lines = block.text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let typed = lines.map(|line| {
         let exit = line.split_once("# exit ").and_then(|(_, rest)| rest.split_whitespace().next());
-        Typed { command: line, prints: Vec::new(), exit: exit.map_or(0, |code| code.parse().expect("an exit code")) }
+        Typed {
+            command: line,
+            prints: Vec::new(),
+            exit: exit.map_or(0, |code| code.trim_end_matches([':', ',', ';']).parse().expect("an exit code")),
+        }
     });
     typed.collect()
 }
@@ -148,10 +152,14 @@ fn commands_that_are_shown_have_the_flags_that_they_show() {
     for page in book() {
         for block in page.blocks.iter().filter(|block| block.is("sh") || block.is("console")) {
             for line in block.text.lines().map(|line| line.trim_start_matches("$ ")) {
-                let Some(command) = line.strip_prefix("aigo ").and_then(|rest| rest.split_whitespace().next()) else {
-                    continue;
-                };
-                let help = harness::run(harness::root(), &[command, "--help"]);
+                let Some(typed) = line.strip_prefix("aigo ") else { continue };
+                // Some commands have commands of their own.
+                let own = typed
+                    .split_whitespace()
+                    .take(if typed.starts_with("log ") || typed.starts_with("baseline ") { 2 } else { 1 });
+                let command: Vec<&str> = own.collect();
+                let help = harness::run(harness::root(), &[command.as_slice(), &["--help"]].concat());
+                let command = command.join(" ");
                 assert_eq!(help.code, 0, "{}: `{command}` is no command: {}", block.place(&page), help.err);
                 let words = line.split_whitespace().take_while(|word| !matches!(*word, "#" | "|" | ">" | "&&" | ";"));
                 for flag in words.filter(|word| word.starts_with("--")) {

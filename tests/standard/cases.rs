@@ -82,7 +82,7 @@ impl Case {
     }
 
     fn task(&self) -> String {
-        let keys = self.with.iter().map(|line| format!("    {line}\n")).collect::<String>();
+        let keys = self.with.iter().map(|line| format!("    {line}\n")).collect::<Vec<_>>().concat();
         format!(
             "aigo: 1\nname: case\nmodels:\n  judge: {{scripted: [{{say: \"{{{{ replies[judged] }}}}\"}}]}}\n\
              dataset: {{transcripts: case.jsonl}}\nscorers:\n  - use: {}\n{keys}",
@@ -128,10 +128,11 @@ impl Case {
 /// A verdict as a line: `1 fail 2u "moved to Team" 3a "Pro"`.
 fn line(turn: Option<u32>, verdict: &Verdict) -> String {
     let mut out = turn.map_or_else(String::new, |turn| format!("turn {turn}: "));
-    out.push_str(&match &verdict.value {
+    let said = match &verdict.value {
         Some(value) => value.to_json(),
         None => format!("{} ({})", verdict.outcome.word(), verdict.reason),
-    });
+    };
+    out.push_str(&said);
     out.push_str(match verdict.pass {
         Some(true) => " pass",
         Some(false) => " fail",

@@ -65,7 +65,7 @@ fn every_definition_has_its_page() {
 #[test]
 fn what_is_printed_can_be_copied_and_changed() {
     let source = run(root(), &["show", "repetition", "--source"]).out.replace("repetition:", "told_once:");
-    let own: String = source.lines().map(|line| format!("    {line}\n")).collect();
+    let own = source.lines().map(|line| format!("    {line}\n")).collect::<Vec<_>>().concat();
     let task = task(&format!("define:\n  scorers:\n{own}"), "{use: told_once}");
     assert_eq!(findings(&task).iter().filter(|one| one.contains("error")).count(), 0, "{:#?}\n{task}", findings(&task));
 }

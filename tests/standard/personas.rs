@@ -127,7 +127,7 @@ fn it_stops_by_its_rule_and_not_before_its_least_number_of_turns() {
 #[test]
 fn a_row_names_its_persona() {
     let names: Vec<&str> = standard::personas().collect();
-    let rows: String = names.iter().map(|name| format!("{{id: {name}, persona: {name}}}, ")).collect();
+    let rows = names.iter().map(|name| format!("{{id: {name}, persona: {name}}}, ")).collect::<Vec<_>>().concat();
     let text = task("{goal: Seats., persona: \"{{ persona }}\"}", &format!("[{rows}{{id: own, persona: You shout.}}]"));
     let runs = drive(&text, said);
     let told = |at: usize| runs[at].1.iter().find(|one| one.role == "user").expect("it is asked").messages[0].1.clone();

@@ -126,7 +126,9 @@ pub(crate) fn each(
             Ok(report) => replayed.report.add(&report),
             Err(by_role) => {
                 replayed.open += 1;
-                by_role.iter().for_each(|(role, n)| replayed.report.add_calls(role, *n));
+                for (role, n) in &by_role {
+                    replayed.report.add_calls(role, *n);
+                }
             }
         }
     };

@@ -300,7 +300,7 @@ mod tests {
             reduce(Reducer::AveragePrecision, &Scale::Unit, 0.5, None, &items)
         };
         assert_eq!(precision(&[false, true]).value, Some(Value::Float(0.5)));
-        assert_eq!(precision(&[true, false, true]).value, Some(Value::Float((1.0 + 2.0 / 3.0) / 2.0)));
+        assert_eq!(precision(&[true, false, true]).value, Some(Value::Float(f64::midpoint(1.0, 2.0 / 3.0))));
         let none = precision(&[false, false]);
         assert_eq!((none.value, none.pass), (Some(Value::Float(0.0)), Some(false)));
     }

@@ -101,7 +101,7 @@ fn of_scorer(page: &mut Page, define: &Define, node: NodeRef<'_>) {
 
 fn of_persona(page: &mut Page, node: NodeRef<'_>) {
     let list = |key: &str| {
-        let items = node.get(key).into_iter().flat_map(|node| node.items());
+        let items = node.get(key).into_iter().flat_map(aigo_source::NodeRef::items);
         items.filter_map(|item| item.as_str().map(str::to_owned)).collect::<Vec<_>>().join("; ")
     };
     page.gives = vec![("must", list("must")), ("probes", list("probes"))];

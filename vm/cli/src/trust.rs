@@ -61,7 +61,7 @@ pub(crate) fn check(task: &Task, allow: bool) -> Result<Trusted, u8> {
     match &list {
         Some(list) => match remember(list, &known, &line) {
             Ok(()) => {
-                out::note(&format!("the commands of {} are allowed from now on: {}", folder.display(), list.display()))
+                out::note(&format!("the commands of {} are allowed from now on: {}", folder.display(), list.display()));
             }
             Err(fault) => out::note(&format!("allowed for this run; {} cannot be written: {fault}", list.display())),
         },

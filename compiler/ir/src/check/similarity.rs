@@ -15,7 +15,7 @@ pub enum Measure {
     Jaccard,
     /// The same of runs of three characters of the words, marks between them left out.
     Trigrams,
-    /// The harmonic mean of precision and recall over words, each as often as it stands there (Rajpurkar et al. 2016, SQuAD).
+    /// The harmonic mean of precision and recall over words, each as often as it stands there (Rajpurkar et al. 2016, the Stanford question answering data).
     F1,
 }
 

@@ -15,25 +15,25 @@ pub(crate) fn list(args: &ListArgs) -> u8 {
     let mut text = String::new();
     if wanted(ListKind::Scorers) {
         let pages = standard::scorers().filter_map(|name| page(name, None));
-        let rows = pages.map(|page| [page.name, page.calls.unwrap_or_default(), page.description]).collect();
-        table("scorers", ["name", "calls", "measures"], rows, &mut text);
+        let rows: Vec<_> = pages.map(|page| [page.name, page.calls.unwrap_or_default(), page.description]).collect();
+        table("scorers", ["name", "calls", "measures"], &rows, &mut text);
     }
     if wanted(ListKind::Personas) {
         let pages = standard::personas().filter_map(|name| page(name, None));
-        let rows = pages.map(|page| [page.name, String::new(), page.description]).collect();
-        table("personas", ["name", "", "the user"], rows, &mut text);
+        let rows: Vec<_> = pages.map(|page| [page.name, String::new(), page.description]).collect();
+        table("personas", ["name", "", "the user"], &rows, &mut text);
     }
     if wanted(ListKind::Checks) {
         let checks = CHECK.keys.iter().filter(|key| key.part == Part::Verb && !key.name.starts_with("not_"));
-        let rows = checks.map(|key| [key.name.to_owned(), "0".to_owned(), key.doc.to_owned()]).collect();
-        table("checks", ["name", "calls", "holds where"], rows, &mut text);
+        let rows: Vec<_> = checks.map(|key| [key.name.to_owned(), "0".to_owned(), key.doc.to_owned()]).collect();
+        table("checks", ["name", "calls", "holds where"], &rows, &mut text);
     }
     out::text(&text);
     exit::PASSED
 }
 
 /// A list under its title, in columns; a column without a head has nothing in it.
-fn table(title: &str, heads: [&str; 3], rows: Vec<[String; 3]>, out: &mut String) {
+fn table(title: &str, heads: [&str; 3], rows: &[[String; 3]], out: &mut String) {
     if !out.is_empty() {
         out.push('\n');
     }

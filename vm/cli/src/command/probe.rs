@@ -148,7 +148,7 @@ fn ask(task: &Task, args: &RunArgs, code: &str, id: &str, folder: &Path) -> Resu
     });
     let dataset = task.dataset.hash;
     let settings = Settings { run: id.to_owned(), concurrency: 1, dataset, next_trial: 1, calls_made: 0, spent: 0 };
-    let watch = (Duration::from_secs(3600), |_: &Progress| {});
+    let watch = (Duration::from_hours(1), |_: &Progress| {});
     let finished = aigo_vm::run(linked, players, Arc::clone(&journal), planned, settings, drive::interrupted, watch);
     let finished = finished.map_err(|error| drive::fail(&error))?;
     finished.seal(&journal, 0).map_err(|error| drive::fail(&error))?;

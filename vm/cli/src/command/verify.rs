@@ -1,6 +1,8 @@
 //! `aigo verify`: a score card that others can check: every byte is what was written, and this build comes from the recorded
 //! answers to the recorded end.
 
+use std::fmt::Write as _;
+
 use aigo_ir::value::Value;
 use aigo_log::Log;
 use aigo_vm::{Replayed, RunError};
@@ -94,16 +96,14 @@ fn text(log: &Log, replayed: &Replayed, checks: &[Checked], word: &str) -> Strin
     let mut out = format!("{word}  run {}   {task}   aigo {}\n", header.id, header.aigo);
     for check in checks {
         let mark = if check.holds { "ok" } else { "no" };
-        out.push_str(&format!(" {mark}  {:<9}  {}\n", check.what, check.said));
+        let _ = writeln!(out, " {mark}  {:<9}  {}", check.what, check.said);
     }
     let open = replayed.open;
     let ended = replayed.report.leaves().len();
-    out.push_str(&format!(
-        " conversations: {ended} ended, {open} open   calls without an answer: {}\n",
-        replayed.unanswered
-    ));
-    out.push_str(&format!(" program {}   dataset {}\n", header.hash, header.dataset));
-    out.push_str(&format!(" engines: {}   seed {}\n", engines.join(" · "), header.seed));
+    let _ =
+        writeln!(out, " conversations: {ended} ended, {open} open   calls without an answer: {}", replayed.unanswered);
+    let _ = writeln!(out, " program {}   dataset {}", header.hash, header.dataset);
+    let _ = writeln!(out, " engines: {}   seed {}", engines.join(" · "), header.seed);
     out
 }
 
