@@ -44,7 +44,7 @@ fn table(title: &str, heads: [&str; 3], rows: &[[String; 3]], out: &mut String) 
         let _ = writeln!(out, "{}", format!("{name:<first$}{calls}  {what}").trim_end());
     };
     line([title, heads[1], heads[2]]);
-    for [name, calls, what] in &rows {
+    for [name, calls, what] in rows {
         line([name, calls, what]);
     }
 }
