@@ -10,7 +10,8 @@ use aigo_vm::RunError;
 use crate::command::drive;
 use crate::{exit, out};
 
-/// A new run's id: the time in UTC to the second, and a few digits that tell runs of one second apart. Ids sort by time.
+/// A new run's id: the time in UTC to the second, its milliseconds in hexadecimal, and two digits that tell runs of one
+/// millisecond apart. Ids sort by time: `last` is the one that began last.
 pub(crate) fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let (year, month, day) = civil(now.as_secs() / 86_400);
@@ -18,7 +19,8 @@ pub(crate) fn new_id() -> String {
     let mut writer = KeyWriter::new("aigo.run.id");
     writer.u64(u64::from(std::process::id())).u64(u64::from(now.subsec_nanos())).u64(now.as_secs());
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{}", writer.finish().hex(2))
+    let (milliseconds, apart) = (now.subsec_millis(), writer.finish().hex(1));
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{milliseconds:03x}{apart}")
 }
 
 /// Days since 1970 to year, month and day of the Gregorian calendar (H. Hinnant, "chrono-compatible low-level date
