@@ -15,6 +15,9 @@ use crate::scan::refuse;
 /// Where a trial is: its number, its group, its place in it.
 type Place = (u64, usize, usize);
 
+/// Of so many groups the texts are kept.
+const KEPT: usize = 8;
+
 /// A sealed log.
 pub(crate) struct Sealed {
     name: String,
@@ -24,8 +27,9 @@ pub(crate) struct Sealed {
     pub(crate) end: Option<End>,
     /// By number; made when a trial is first asked for by it.
     places: OnceLock<Vec<Place>>,
-    /// The text of the group that was read last.
-    last: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
+    /// The texts of the groups that were read last, the last one first: threads that go through parts of a log side by side
+    /// each have theirs.
+    last: Mutex<Vec<(usize, Arc<Vec<u8>>)>>,
 }
 
 impl Sealed {
@@ -50,7 +54,7 @@ impl Sealed {
         }
         let why = "the record `run` is not among the lines that are no trial's".to_owned();
         let header = header.ok_or_else(|| LogError::NotALog { log: name.to_owned(), why })?;
-        let (places, last) = (OnceLock::new(), Mutex::new(None));
+        let (places, last) = (OnceLock::new(), Mutex::new(Vec::new()));
         Ok(Self { name: name.to_owned(), source: Mutex::new(source), index, header, end, places, last })
     }
 
@@ -130,17 +134,18 @@ impl Sealed {
     /// The text of a group.
     fn group(&self, at: usize) -> Result<Arc<Vec<u8>>, LogError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, text)) = &*last
-            && *known == at
-        {
-            return Ok(Arc::clone(text));
+        if let Some(place) = last.iter().position(|(known, _)| *known == at) {
+            let (_, text) = last.get(place).cloned().unwrap_or_default();
+            last.get_mut(..=place).into_iter().for_each(|kept| kept.rotate_right(1));
+            return Ok(text);
         }
         let Some(group) = self.index.groups.get(at) else { return Ok(Arc::default()) };
         let found = {
             let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::new(text(&self.name, &mut *source, group)?)
         };
-        *last = Some((at, Arc::clone(&found)));
+        last.truncate(KEPT - 1);
+        last.insert(0, (at, Arc::clone(&found)));
         Ok(found)
     }
 }
