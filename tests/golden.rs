@@ -1,7 +1,7 @@
 //! Golden files: the quick start's program, report and log, as a person can review them. `BLESS=1 cargo test golden` writes
 //! them anew; a change in them is a change in what users see, and belongs in the same commit as its cause.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aigo_log::{Log, Record, decode};
 
@@ -17,13 +17,18 @@ pub(crate) fn blesses() -> bool {
 
 /// Compares with the golden file, or writes it. A difference is shown by its first line.
 pub(crate) fn compare(name: &str, now: &str) {
-    let path = golden(name);
+    compare_at(&golden(name), now);
+}
+
+/// The same for a golden file that lies elsewhere.
+pub(crate) fn compare_at(path: &Path, now: &str) {
+    let name = path.strip_prefix(root()).unwrap_or(path).display();
     if blesses() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, now).unwrap();
+        std::fs::write(path, now).unwrap();
         return;
     }
-    let then = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let then = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if then == now {
         return;
     }

@@ -16,25 +16,36 @@ pub(crate) fn root() -> &'static Path {
 /// The `aigo` binary of the profile under test, built once if need be.
 pub(crate) fn aigo() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        // The test binary lies in target/PROFILE/deps.
-        let this = std::env::current_exe().expect("the test binary has a path");
-        let profile = this.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
-        let name = profile.file_name().and_then(|name| name.to_str()).unwrap_or("debug").to_owned();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "-p", "aigo", "--quiet"]).current_dir(root());
-        if name == "release" {
-            build.arg("--release");
-        }
-        // What cargo tells this process of the tests' own package is not for the build: `ring` would be built anew for it.
-        let own =
-            |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_"].iter().any(|own| name.starts_with(own));
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(own)) {
-            build.env_remove(name);
-        }
-        assert!(build.status().expect("cargo runs").success(), "aigo does not build");
-        profile.join(format!("aigo{}", std::env::consts::EXE_SUFFIX))
+    BINARY.get_or_init(|| built(&["-p", "aigo"]).join(format!("aigo{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// The example bot that is a program, built once if need be.
+pub(crate) fn bot_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let folder = built(&["-p", "aigo-tests", "--example", "bot_process"]);
+        folder.join("examples").join(format!("bot_process{}", std::env::consts::EXE_SUFFIX))
     })
+}
+
+/// Builds something in the profile under test; gives the folder of what is built.
+fn built(what: &[&str]) -> PathBuf {
+    // The test binary lies in target/PROFILE/deps.
+    let this = std::env::current_exe().expect("the test binary has a path");
+    let profile = this.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
+    let name = profile.file_name().and_then(|name| name.to_str()).unwrap_or("debug").to_owned();
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet"]).args(what).current_dir(root());
+    if name == "release" {
+        build.arg("--release");
+    }
+    // What cargo tells this process of the tests' own package is not for the build: `ring` would be built anew for it.
+    let own = |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_"].iter().any(|own| name.starts_with(own));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(own)) {
+        build.env_remove(name);
+    }
+    assert!(build.status().expect("cargo runs").success(), "{what:?} does not build");
+    profile
 }
 
 /// A folder of a test's own, empty, under the target folder.
@@ -173,7 +184,8 @@ pub(crate) fn trials(run: &Path) -> Vec<Trial> {
 
 /// A run's trial by the sample's key, in its first epoch.
 pub(crate) fn trial(run: &Path, key: &str) -> Trial {
-    let found = trials(run).into_iter().find(|trial| trial.open.key == key && trial.open.epoch == 1);
+    // One that began again has another number.
+    let found = trials(run).into_iter().rfind(|trial| trial.open.key == key && trial.open.epoch == 1);
     found.unwrap_or_else(|| panic!("no trial of `{key}`"))
 }
 
@@ -197,4 +209,40 @@ pub(crate) fn assert_replays(folder: &Path, run: &Path, ran: &Ran) {
     let replayed = crate::harness::run(folder, &["replay", path, "--format", "json"]);
     assert_eq!((replayed.code, replayed.out.as_str()), (0, ran.out.as_str()), "{}", replayed.err);
     assert!(replayed.err.contains("replayed: the same digest"), "{}", replayed.err);
+}
+
+/// The first of some shown lines that a text does not have, each below the one before. How wide columns are does not matter,
+/// and `…` within a line stands for any words.
+pub(crate) fn missing<'a>(mut shown: impl Iterator<Item = &'a str>, printed: &str) -> Option<&'a str> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed: Vec<String> = printed.lines().map(words).collect();
+    let mut rest = printed.iter();
+    let says = |line: &str| !line.trim().is_empty() && line.trim() != "…";
+    shown.find(|line| says(line) && !rest.any(|other| is_shown(&words(line), other)))
+}
+
+/// Whether a line is what is shown of it: its parts between `…` in their order, the first at its beginning, the last at its end.
+fn is_shown(shown: &str, line: &str) -> bool {
+    // A report itself writes `… and 3 more`.
+    if !shown.contains('…') || shown.starts_with('…') {
+        return shown == line;
+    }
+    let parts: Vec<&str> = shown.split('…').map(str::trim).collect();
+    let (first, last) = (parts[0], parts[parts.len() - 1]);
+    let mut rest = line.strip_prefix(first);
+    for part in &parts[1..] {
+        rest = rest.and_then(|rest| rest.split_once(part).map(|(_, after)| after));
+    }
+    rest.is_some() && line.ends_with(last)
+}
+
+#[test]
+fn shown_lines_are_found_in_their_order() {
+    let printed = "a  b\nPASSED x   1 of 2   exit 0\nc";
+    assert_eq!(missing("a b\n…\nPASSED x … exit 0".lines(), printed), None);
+    assert_eq!(missing("c\na b".lines(), printed), Some("a b"));
+    assert_eq!(missing("PASSED x … exit 1".lines(), printed), Some("PASSED x … exit 1"));
+    assert_eq!(missing("PASSED … 1 of … exit 0\nc".lines(), printed), None);
+    assert_eq!(missing("PASSED … of 2 …".lines(), printed), None);
+    assert_eq!(missing("PASSED … 1 of".lines(), printed), Some("PASSED … 1 of"));
 }

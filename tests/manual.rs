@@ -1,6 +1,7 @@
 //! The manual is executed: its tasks compile, its programs verify, its hashes are recomputed, its tables are those of the
 //! code, its links lead somewhere, and every diagnostic has a page that shows it.
 
+mod book;
 mod check;
 mod diagnostics;
 mod fixes;
@@ -8,11 +9,14 @@ mod fmt;
 mod ir;
 mod language;
 mod lock;
+mod logs;
 mod mutation;
 mod page;
 mod plan;
 mod readme;
+mod reports;
 mod schema;
+mod statistics;
 mod surroundings;
 
 use std::collections::BTreeSet;
@@ -21,7 +25,8 @@ use crate::harness;
 use page::{Page, pages};
 
 /// The kinds of blocks that are executed, and those that are only shown.
-const KNOWN: [&str; 10] = ["yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "ebnf", "http", "json"];
+const KNOWN: [&str; 13] =
+    ["yaml", "ir", "expr", "jsonl", "csv", "text", "sh", "console", "ebnf", "http", "json", "python", "yml"];
 
 #[test]
 fn every_block_says_what_it_is() {

@@ -3,7 +3,7 @@
 
 mod pictures;
 mod rebuilt;
-mod xml;
+pub(crate) mod xml;
 
 use crate::golden::compare;
 use crate::harness::{folder, root, run, run_with};
@@ -83,4 +83,20 @@ fn a_limit_that_the_run_is_sure_to_meet_is_told() {
         assert_eq!((ran.code, ran.out.contains("W0640")), (0, warns), "{limit}: {}", ran.out);
         assert!(!warns || ran.out.contains(&format!("make at least {LEAST} calls")), "{}", ran.out);
     }
+}
+
+/// Each answer holds all that was said before, twice: its length is soon more than 64 bits hold.
+#[test]
+fn texts_that_grow_beyond_all_numbers_have_no_bound_and_do_no_harm() {
+    let folder = folder("plan_grows");
+    let said =
+        "{% for m in messages %}{{ m.text | json }}{% for n in messages %}{{ n.text | json }}{% endfor %}{% endfor %}";
+    let task = format!(
+        "aigo: 1\nname: grows\nmodels:\n  assistant: {{scripted: [\"{said}\"]}}\ndataset: {{samples: [{{id: one}}]}}\n\
+         solvers: [{{loop: {{max_turns: 200, solvers: [{{user: \"{{{{ last.text }}}}{{{{ last.text }}}} Again.\"}}, generate]}}}}]\n\
+         scorers: [{{name: said, check: {{contains: Again}}}}]\n"
+    );
+    std::fs::write(folder.join("task.yaml"), task).unwrap();
+    let ran = run(&folder, &["compile", "task.yaml", "--emit", "bounds"]);
+    assert!(ran.code == 0 && ran.out.contains("no bound"), "{}{}", ran.out, ran.err);
 }

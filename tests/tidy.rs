@@ -4,6 +4,7 @@
 mod arrows;
 mod diagnostics;
 mod documents;
+mod packaging;
 mod release;
 mod sizes;
 

@@ -39,7 +39,7 @@ fn fixture() -> Program {
 }
 
 pub(crate) fn request(messages: Vec<ChatMessage>) -> Request {
-    Request { role: "r".into(), messages, schema: None, tools: Arc::default(), tool: None, scope: None }
+    Request { role: "r".into(), messages, schema: None, tools: Arc::default(), tool: None, scope: None, input: None }
 }
 
 fn said(role: ChatRole, text: &str) -> ChatMessage {
@@ -59,7 +59,7 @@ fn plain() -> Request {
 
 fn judged() -> Request {
     let labels = ["1a".to_owned()];
-    let schema = verdict_schema(&Scale::Range(1, 5), EvidenceRule::Commission, &labels);
+    let schema = verdict_schema(&Scale::Range(1, 5), EvidenceRule::Commission, false, &labels);
     let items = Value::map([("n", Value::map([("type", Value::str("number")), ("maximum", Value::Int(1))]))]);
     let Value::Map(map) = schema else { panic!("a schema is a map") };
     let mut map = (*map).clone();

@@ -76,6 +76,14 @@ rows! {
     NO_SCORE error "E0567" "a path through a graph that has no score";
     BAD_SCHEMA error "E0568" "a JSON schema that cannot be used";
     SCORE_OFF_SCALE error "E0569" "a score that is not on its scale";
+    // Applications.
+    UNKNOWN_HOST error "E0570" "a request whose host is not known";
+    NEEDS_USER_SIDE error "E0590" "an extraction that would let the assistant decide whether a scorer applies";
+    SKIPS_THE_WHOLE error "E0591" "a judge of the whole conversation that may skip it";
+    UNKNOWN_VERSION error "E0592" "a version of a definition that is not there";
+    // Epochs that recordings bring.
+    BAD_EPOCH error "E0610" "a recorded epoch that is no count";
+    EPOCHS_TWICE error "E0611" "epochs that are recorded, and asked for";
     // The lock.
     BAD_LOCK error "E0650" "a lock that cannot be read";
     MOVED error "E0651" "something moved since the task was locked";

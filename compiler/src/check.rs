@@ -52,6 +52,7 @@ pub(crate) fn check(
         names: Names::default(),
         bound: paths::Bound::default(),
         prefix: String::new(),
+        of_check: false,
         language: task.language.as_ref(),
         paths: paths::Paths::default(),
         task: Some(task),
@@ -144,6 +145,8 @@ pub(crate) struct Checker<'c> {
     bound: paths::Bound,
     /// What the slots of a definition begin with; empty in a task itself.
     prefix: String,
+    /// Whether it is in the condition of a check, which has names of its own.
+    of_check: bool,
     /// The task's `language`.
     language: Option<&'c Leaf>,
     /// On which paths names are bound.
@@ -182,6 +185,7 @@ impl<'c> Checker<'c> {
             names,
             bound,
             prefix,
+            of_check: false,
             language: None,
             paths: paths::Paths::default(),
             task,

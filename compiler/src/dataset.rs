@@ -41,6 +41,8 @@ pub const EACH_TURN: &str = "each_turn";
 pub struct Row {
     /// Its key: its own id, or a hash of what its solve graph reads, with an ordinal among equals. Never a row number.
     pub key: Arc<str>,
+    /// Which of its epochs this is, where a recording says so; otherwise the run gives it all of them.
+    pub epoch: Option<u32>,
     /// The solve graph that it runs.
     pub graph: Arc<str>,
     /// Its fields.
@@ -80,6 +82,7 @@ impl Dataset {
             let cluster = raw.cluster.map_or_else(|| key.clone(), Arc::from);
             Ok(Row {
                 key,
+                epoch: raw.epoch,
                 graph: raw.graph,
                 fields: raw.fields,
                 conversation: raw.conversation,
@@ -130,9 +133,9 @@ mod tests {
             let fields = group.into_iter().flat_map(Group::fields);
             fields.map(|field| format!("{}: {}", field.name, field.ty)).collect()
         };
-        // What only scenarios have is nothing that the dataset's rows lack.
-        assert_eq!(types(profile.group(crate::MAIN)), ["plan: string"]);
-        assert_eq!(types(profile.group("scenario/a")), ["seats: string"]);
+        // What only other samples have, these lack: a step that they share asks whether it is there.
+        assert_eq!(types(profile.group(crate::MAIN)), ["plan: string", "seats: string?"]);
+        assert_eq!(types(profile.group("scenario/a")), ["seats: string", "plan: string?"]);
         assert_eq!(types(Some(profile.joined())), ["plan: string?", "seats: string?"]);
         let lacking = profile.joined().lacking("seats").map(|lacking| lacking.text);
         assert_eq!(lacking.as_deref(), Some("3 of 4 samples lack it: first sample 1"));

@@ -13,6 +13,7 @@ use aigo_ir::value::Value;
 use crate::ast::{self, Define, Definition, Param};
 use crate::catalog;
 use crate::check::Checker;
+use crate::library::standard;
 use crate::resolve::{self, Asked, Checkpoint};
 use crate::typed;
 
@@ -42,6 +43,8 @@ pub(crate) struct Solvers {
 pub(crate) struct DefinedScorer {
     pub(crate) name: Spanned<String>,
     pub(crate) params: Vec<Parameter>,
+    /// Its version.
+    pub(crate) version: u32,
     /// As it was written, for what is asked of it before types.
     pub(crate) written: ast::Scorer,
     /// Read and typed.
@@ -86,7 +89,7 @@ impl Scope {
             let known = self.solvers.get(name).filter(|known| known.name.span != one.name.span);
             found.extend(known.map(|known| ("the solver", name.clone(), one.name.span, known.name.span)));
         }
-        for (name, one) in &other.scorers {
+        for (name, one) in other.scorers.iter().filter(|(name, _)| !name.contains('@')) {
             let known = self.scorers.get(name).filter(|known| known.name.span != one.name.span);
             found.extend(known.map(|known| ("the scorer", name.clone(), one.name.span, known.name.span)));
         }
@@ -99,18 +102,19 @@ impl Scope {
 }
 
 /// Checks the definitions of a file, whose path names their slots. `scope` is what its imports bring, `task` the task that they
-/// stand in; of those that stand in a file of their own the tools and the state are not known.
+/// stand in; of those that stand in a file of their own the tools and the state are not known. Of the file it is said whether
+/// it is damaged, and whether it is the library's.
 pub(crate) fn check(
     define: &Define,
     path: &str,
     scope: &Scope,
-    damaged: bool,
+    (damaged, standard): (bool, bool),
     task: Option<&ast::Task>,
     sources: &SourceMap,
     found: &mut Diagnostics,
 ) -> Scope {
     let own = Scope { damaged, ..Scope::default() };
-    let mut work = Work { path, task, sources, found, all: scope.clone(), own };
+    let mut work = Work { path, standard, task, sources, found, all: scope.clone(), own };
     work.all.damaged |= damaged;
     for persona in &define.personas {
         work.persona(persona);
@@ -132,9 +136,8 @@ pub(crate) fn check(
 /// there is reported, and the scorer is left out.
 pub(crate) fn in_place(scorer: ast::Scorer, scope: &Scope, found: &mut Diagnostics) -> Option<ast::Scorer> {
     let ast::Method::Use(used) = &scorer.method else { return Some(scorer) };
-    let Some(defined) = scope.scorers.get(&used.name.value) else {
-        let known = scope.scorers.keys().map(String::as_str);
-        found.extend(unknown(&used.name, "scorer", known, scope));
+    let Some(defined) = scope.scorers.get(&used.key()) else {
+        found.extend(unknown_scorer(used, scope));
         return None;
     };
     let written = &defined.written;
@@ -145,12 +148,34 @@ pub(crate) fn in_place(scorer: ast::Scorer, scope: &Scope, found: &mut Diagnosti
         at: scorer.at.or_else(|| written.at.clone()),
         runs: scorer.runs.or_else(|| written.runs.clone()),
         confirm: scorer.confirm.or_else(|| written.confirm.clone()),
+        completion: scorer.completion.or(written.completion),
+        when: scorer.when,
         tags: if scorer.tags.is_empty() { written.tags.clone() } else { scorer.tags },
         used: Some(used.clone()),
         name: scorer.name,
-        when: scorer.when,
         span: scorer.span,
     })
+}
+
+/// A scorer that no definition is, or not in that version.
+fn unknown_scorer(used: &ast::Use, scope: &Scope) -> Option<Diagnostic> {
+    let name = &used.name;
+    if let Some(version) = used.version {
+        let known = match scope.scorers.get(&name.value) {
+            Some(defined) => vec![defined.version],
+            None => standard::versions(&name.value),
+        };
+        if !known.is_empty() {
+            let message = format!("there is no version {version} of `{}`", name.value);
+            let known: Vec<String> = known.iter().map(|known| format!("`{}@{known}`", name.value)).collect();
+            return Some(
+                catalog::UNKNOWN_VERSION.at(name.span, message).help(format!("there is {}", known.join(", "))),
+            );
+        }
+    }
+    let plain = scope.scorers.keys().map(String::as_str).filter(|name| !name.contains('@'));
+    let known = plain.chain(standard::scorers());
+    unknown(name, "scorer", known, scope)
 }
 
 /// A name that no definition has; nothing where it may be one that could not be read.
@@ -258,6 +283,8 @@ fn way_back(
 
 struct Work<'w> {
     path: &'w str,
+    /// Whether the file is of the standard library.
+    standard: bool,
     task: Option<&'w ast::Task>,
     sources: &'w SourceMap,
     found: &'w mut Diagnostics,
@@ -315,7 +342,13 @@ impl Work<'_> {
             self.own.damaged = true;
             return;
         };
-        let defined = Arc::new(DefinedScorer { name: definition.name.clone(), params, written, scorer });
+        let name = definition.name.clone();
+        let library = self.standard.then(|| (format!("std/{}", name.value).into(), definition.version));
+        let scorer = typed::Scorer { library, ..scorer };
+        let defined = Arc::new(DefinedScorer { name, params, version: definition.version, written, scorer });
+        let versioned = format!("{}@{}", defined.name.value, defined.version);
+        self.all.scorers.insert(versioned.clone(), Arc::clone(&defined));
+        self.own.scorers.insert(versioned, Arc::clone(&defined));
         self.all.scorers.insert(defined.name.value.clone(), Arc::clone(&defined));
         self.own.scorers.insert(defined.name.value.clone(), defined);
     }

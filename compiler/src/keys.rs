@@ -47,6 +47,14 @@ fn needed(task: &Task) -> Vec<Needed<'_>> {
             }
         }
     }
+    for tool in &task.tools {
+        let of = format!("the tool `{}`", tool.name.value);
+        match tool.by.as_ref().map(|by| &by.does) {
+            Some(CallKind::Http(request)) => of_headers(&request.headers, &of, &mut all),
+            Some(CallKind::Command(command)) => of_command(command, &of, &mut all),
+            None => {}
+        }
+    }
     all
 }
 

@@ -3,6 +3,7 @@
 use crate::ast::{Step, Task, Verb};
 use crate::dataset::Profile;
 use crate::define::Scope;
+use crate::library::standard;
 use crate::shape::Names;
 
 /// What a task calls its things. Each list is without doubles.
@@ -31,11 +32,13 @@ impl Known {
             known.steps(steps);
         }
         known.scorers.extend(task.scorers.iter().map(|scorer| scorer.name.value.clone()));
-        known.defined_scorers = scope.scorers.keys().cloned().collect();
+        known.defined_scorers = scope.scorers.keys().filter(|name| !name.contains('@')).cloned().collect();
+        known.defined_scorers.extend(standard::scorers().map(str::to_owned));
         known.defined_scorers.extend(task.define.scorers.iter().map(|one| one.name.value.clone()));
         known.defined_solvers = scope.solvers.keys().cloned().collect();
         known.defined_solvers.extend(task.define.solvers.iter().map(|one| one.name.value.clone()));
         known.personas = scope.personas.keys().cloned().collect();
+        known.personas.extend(standard::personas().map(str::to_owned));
         known.personas.extend(task.define.personas.iter().map(|one| one.name.value.clone()));
         known.tools = task.tools.iter().map(|tool| tool.name.value.clone()).collect();
         if let Some(profile) = profile {

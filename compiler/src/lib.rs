@@ -13,6 +13,7 @@ pub mod catalog;
 mod check;
 mod dataset;
 mod define;
+mod epochs;
 pub mod expand;
 pub mod families;
 pub mod glob;
@@ -26,6 +27,7 @@ mod parse;
 mod plan;
 mod resolve;
 pub mod schema;
+pub mod select;
 pub mod shape;
 mod sources;
 mod suites;
@@ -33,7 +35,7 @@ mod typed;
 
 pub use dataset::{Dataset, EACH_TURN, RECORDED, Row};
 pub use known::Known;
-pub use library::Session;
+pub use library::{Session, standard};
 pub use plan::bounds;
 pub use sources::{NoSources, Sources};
 
@@ -213,10 +215,12 @@ fn library(loader: &Loader<'_>, tree: &Tree, sources: &mut SourceMap, found: &mu
     for import in &imports {
         import.tell(sources, found);
     }
-    let scope = Scope::of(imports.iter().map(|import| &import.own));
-    define::check(&read.define, "", &scope, read.damaged, None, sources, found);
+    let mut scope = Scope::of(imports.iter().map(|import| &import.own));
+    let task = ast::Task { define: read.define, ..ast::Task::default() };
+    of_standard(loader, &task, &mut scope, sources, found);
+    define::check(&task.define, "", &scope, (read.damaged, false), None, sources, found);
     if !found.has_errors() {
-        lint::definitions(&read.define, sources, found);
+        lint::definitions(&task.define, sources, found);
         lint::text(tree, found);
     }
 }
@@ -233,7 +237,7 @@ fn stages(
     let world = loader.world;
     let task = parse::parse(tree, found);
     let (scope, imports) = definitions(loader, &task, sources, found);
-    let resolved = resolve::resolve(task, &scope, sources, found);
+    let mut resolved = resolve::resolve(task, &scope, sources, found);
     keys::check(&resolved.task, world, found);
     beside.advise(&resolved, found);
     let before = found.len();
@@ -244,6 +248,7 @@ fn stages(
         let span = resolved.task.dataset_span.unwrap_or(resolved.task.span);
         found.push(catalog::NO_SAMPLES.at(span, "the task has no sample").help("give `dataset` at least one row"));
     }
+    epochs::check(&mut resolved, &profile, fields_known, found);
     // Of no samples nothing is known, and that there are none has been told.
     let fields_known = fields_known && profile.count > 0;
     if fields_known {
@@ -340,11 +345,27 @@ fn definitions(
     }
     let mut scope = Scope::of(imports.iter().map(|import| &import.own));
     let damaged = task.damaged || imports.len() < task.imports.len() || imports.iter().any(|one| one.is_damaged());
-    let own = define::check(&task.define, "", &scope, damaged, Some(task), sources, found);
+    of_standard(loader, task, &mut scope, sources, found);
+    let own = define::check(&task.define, "", &scope, (damaged, false), Some(task), sources, found);
     scope.add(&own);
     scope.damaged |= damaged;
     let files = task.imports.iter().zip(&imports).map(|(import, file)| Spanned::new(file.file, import.span));
     (scope, files.collect())
+}
+
+/// Adds to a scope what a task uses of the standard library.
+fn of_standard(
+    loader: &Loader<'_>,
+    task: &ast::Task,
+    scope: &mut Scope,
+    sources: &mut SourceMap,
+    found: &mut Diagnostics,
+) {
+    let (standard, files) = loader.standard_of_task(task, scope);
+    scope.add(&standard);
+    for file in files {
+        file.tell(sources, found);
+    }
 }
 
 /// What the verifier says of a program that was lowered from a task without mistakes. Its texts have been typed already; that

@@ -2,6 +2,9 @@
 //!
 //! What is shared depends on nothing but the files, so a finding in one is the same for every task that imports it.
 
+mod page;
+pub mod standard;
+
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -49,6 +52,8 @@ struct Parsed {
     damaged: bool,
     found: Vec<Diagnostic>,
     allowances: Allowances,
+    /// Whether it is of the standard library: of that nobody is told how it could be better.
+    standard: bool,
 }
 
 /// A file of definitions, checked.
@@ -152,6 +157,7 @@ impl Loader<'_> {
             damaged: true,
             found: Vec::new(),
             allowances: Allowances::default(),
+            standard: false,
         };
         match aigo_source::decode(bytes, file) {
             Err(diagnostic) => found.push(*diagnostic),
@@ -193,16 +199,22 @@ impl Loader<'_> {
         let mut sources = SourceMap::default();
         sources.adopt(parsed.file, Arc::clone(&parsed.source));
         let whole = parsed.damaged || imports.iter().any(|import| import.is_damaged());
-        let scope = Scope::of(imports.iter().map(|import| &import.own));
-        let own = define::check(&parsed.define, path, &scope, whole, None, &sources, &mut found);
+        let mut scope = Scope::of(imports.iter().map(|import| &import.own));
+        let mut all = imports;
+        if !parsed.standard {
+            let (standard, files) = self.standard(&parsed.define, &scope);
+            scope.add(&standard);
+            all.extend(files);
+        }
+        let own = define::check(&parsed.define, path, &scope, (whole, parsed.standard), None, &sources, &mut found);
         let is_sound = !found.has_errors();
-        if is_sound {
+        if is_sound && !parsed.standard {
             lint::definitions(&parsed.define, &sources, &mut found);
         }
         let mut found = found.finish();
         parsed.allowances.clone().apply(&mut found, is_sound);
         let (file, source) = (parsed.file, Arc::clone(&parsed.source));
-        let imported = Arc::new(Imported { file, source, own, imports, found });
+        let imported = Arc::new(Imported { file, source, own, imports: all, found });
         let mut checked = self.session.checked.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(checked.entry(key).or_insert(imported))
     }

@@ -13,7 +13,7 @@ mod rubrics;
 mod texts;
 mod turns;
 mod unused;
-mod users;
+pub(crate) mod users;
 mod words;
 
 use std::collections::BTreeSet;

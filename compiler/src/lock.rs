@@ -7,11 +7,13 @@
 //! A [`Lock`] is a list of [`Pin`]s, one for each thing: a rubric, the model of a judge, a persona. The assistant under test,
 //! comments, descriptions and names of files are not pinned.
 
+mod alike;
 mod moves;
 mod pins;
 mod stage;
 mod text;
 
+pub use alike::{Unlike, unlike};
 pub use moves::{Move, moved};
 pub(crate) use stage::Beside;
 
@@ -57,6 +59,12 @@ pub struct Pin {
 }
 
 impl Pin {
+    /// A pin that was written elsewhere; none where nothing is pinned under that word.
+    pub fn written(kind: &str, name: Arc<str>, facts: Vec<(Arc<str>, Value)>) -> Option<Self> {
+        let kind = Kind::ALL.into_iter().find(|known| known.word() == kind)?;
+        Some(Self { kind, name, facts, origin: Origin::default() })
+    }
+
     fn fact(&self, key: &str) -> Option<&Value> {
         self.facts.iter().find(|(known, _)| &**known == key).map(|(_, value)| value)
     }

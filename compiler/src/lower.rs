@@ -10,15 +10,17 @@ pub(crate) use recorded::of_transcripts;
 
 use std::sync::Arc;
 
+use aigo_ir::gate::CONFIRM;
 use aigo_ir::graph::Graph;
-use aigo_ir::program::{EXPECTATIONS, Program, Scorer};
+use aigo_ir::program::{EXPECTATIONS, Player, Program, Role, Scorer};
 use aigo_ir::span::Span;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
-use crate::typed::Task;
+use crate::typed::{Method, Task};
 
 /// Lowers a task. Steps that can never run are given back by their places.
-pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
+pub(crate) fn lower(mut task: Task) -> (Program, Vec<Span>) {
+    confirm(&mut task);
     let (solves, never) = solves(&task);
     let mut scorers: Vec<Scorer> = task.scorers.iter().map(score::scorer).collect();
     let checkpoints = !task.checkpoints.is_empty();
@@ -37,6 +39,11 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     }
     if task.scorers.iter().any(|scorer| scorer.method.extracts()) {
         library.push((prompts::EXTRACT.0.into(), prompts::EXTRACT.1));
+    }
+    for one in task.scorers.iter().filter_map(|scorer| scorer.library.as_ref()) {
+        if !library.contains(one) {
+            library.push(one.clone());
+        }
     }
     let program = Program {
         name: task.name,
@@ -58,11 +65,27 @@ pub(crate) fn lower(task: Task) -> (Program, Vec<Span>) {
     (program, never)
 }
 
+/// Where one verdict could turn a gate red, a judge's failing one is asked for again, unless the task says how often or has
+/// several draws joined anyway.
+fn confirm(task: &mut Task) {
+    let (scorers, gates) = (&mut task.scorers, &task.gates);
+    for scorer in scorers.iter_mut().filter(|scorer| matches!(scorer.method, Method::Judge(_))) {
+        let bears_none = gates.iter().any(|gate| gate.scorer == scorer.name && gate.bears_none());
+        let by_default = (bears_none && scorer.runs.is_none()).then_some(CONFIRM);
+        scorer.confirm = scorer.confirm.or(by_default).filter(|times| *times > 1);
+    }
+}
+
 fn solves(task: &Task) -> (Vec<Graph>, Vec<Span>) {
     let (mut graphs, mut never) = (Vec::new(), Vec::new());
+    let ends = |role: &&Role| match &role.player {
+        Player::Http(http) => http.reply.as_ref().is_some_and(|reply| reply.done.is_some()),
+        _ => false,
+    };
+    let enders: Vec<&str> = task.roles.iter().filter(ends).map(|role| &*role.name).collect();
     for solve in &task.solves {
         let mut unreached = Vec::new();
-        let mut graph = solve::solve(&solve.name, &solve.steps, !task.tools.is_empty(), &mut unreached);
+        let mut graph = solve::solve(&solve.name, &solve.steps, !task.tools.is_empty(), &enders, &mut unreached);
         graph.fields.clone_from(&solve.fields);
         never.extend(unreached.into_iter().map(|origin| origin.0.unwrap_or(solve.origin)));
         graphs.push(graph);
@@ -78,7 +101,9 @@ fn expectations() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        skips: false,
         at: None,
+        completion: false,
         tags: Vec::new(),
         graph: None,
     }

@@ -5,7 +5,7 @@ mod scorers;
 
 use std::sync::Arc;
 
-use aigo_ir::diagnostic::{self, Diagnostics};
+use aigo_ir::diagnostic::{self, Diagnostic, Diagnostics};
 use aigo_ir::gate::Gate;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::{SourceMap, Span, Spanned};
@@ -13,6 +13,7 @@ use aigo_ir::span::{SourceMap, Span, Spanned};
 use crate::ast::{self, Samples, Step, Task, Verb};
 use crate::catalog;
 use crate::define::{self, Scope};
+use crate::library::standard;
 use gates::Found;
 
 /// A task whose names refer to something.
@@ -25,6 +26,8 @@ pub(crate) struct Resolved {
     pub(crate) by: Vec<Spanned<Arc<str>>>,
     /// The tags by which gates choose samples.
     pub(crate) tags: Vec<Spanned<String>>,
+    /// Gates over more epochs than the task runs, each with its number: recordings may bring as many.
+    pub(crate) epochs: Vec<(u32, Diagnostic)>,
     /// Whether a step has an expectation.
     pub(crate) expects: bool,
     /// Its checkpoints, each name once.
@@ -184,8 +187,8 @@ pub(crate) fn resolve(mut task: Task, scope: &Scope, sources: &SourceMap, diagno
         diagnostics.push(catalog::NOTHING_TO_SCORE.at(task.span, message).help(help));
     }
     no_steps(&task, diagnostics);
-    let Found { gates, by, tags } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
-    Resolved { task, gates, by, tags, expects, checkpoints, asked }
+    let Found { gates, by, tags, epochs } = gates::gates(&task, expects, &checkpoints, sources, diagnostics);
+    Resolved { task, gates, by, tags, epochs, expects, checkpoints, asked }
 }
 
 /// Rows of `dataset`, and scenarios without steps of their own, run the task's `solvers`.
@@ -276,6 +279,7 @@ impl Resolver<'_> {
         let mut known: Vec<&str> = self.task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
         known.extend(checkpoints.iter().map(|checkpoint| checkpoint.name.value.as_str()));
         known.extend(scope.scorers.keys().map(String::as_str));
+        known.extend(standard::scorers());
         let damaged = self.task.damaged || self.task.scorers_damaged || scope.damaged;
         let probes = self.task.define.personas.iter().flat_map(|persona| &persona.probes);
         for probe in probes.filter(|probe| !damaged && !known.contains(&probe.value.as_str())) {

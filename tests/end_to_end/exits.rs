@@ -159,6 +159,16 @@ fn an_edited_answer_is_5_and_the_difference_is_named() {
         ran.err
     );
     assert!(ran.err.contains("something else is asked here than was recorded"), "{}", ran.err);
+    // Whose doing it is: this very version has written the log, then another one, then one with another engine.
+    assert!(ran.err.contains("cause: the log was changed after it was written"), "{}", ran.err);
+    let is_header = |line: &str| line.contains("\"e\":\"run\"");
+    let version = format!("\"aigo\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    forge(&log, is_header, &version, "\"aigo\":\"0.0.1\"");
+    let ran = run(&folder, &["replay", "last"]);
+    assert!(ran.code == 5 && ran.err.contains("cause: this version of aigo does otherwise"), "{}", ran.err);
+    forge(&log, is_header, "\"minijinja\":\"", "\"minijinja\":\"0.");
+    let ran = run(&folder, &["replay", "last"]);
+    assert!(ran.code == 5 && ran.err.contains("cause: an engine has another version"), "{}", ran.err);
 }
 
 #[test]

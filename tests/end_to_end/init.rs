@@ -100,7 +100,16 @@ fn the_schema_of_a_task_knows_its_names() {
     let definitions = &schema["definitions"];
     let role = serde_json::json!(["assistant", "judge", "user"]);
     assert_eq!(definitions["judge"]["properties"]["model"]["enum"], role);
-    let personas = serde_json::json!(["mind_changer", "terse", "under_specifier"]);
+    // The library has some more than the task.
+    let personas = serde_json::json!([
+        "adversary",
+        "confused",
+        "frustrated",
+        "mind_changer",
+        "terse",
+        "topic_jumper",
+        "under_specifier"
+    ]);
     assert_eq!(definitions["simulate_user"]["properties"]["persona"]["examples"], personas);
     let gates = definitions["task"]["properties"]["gates"].to_string();
     assert!(gates.contains("rate(keeps_to_policy) >= 0.9"), "{gates}");

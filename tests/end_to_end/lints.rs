@@ -112,7 +112,7 @@ fn what_is_shown_as_good_pleases_every_lint() {
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     // The design's own example, with a lock made for it.
     let folder = folder("lints-design");
-    for file in ["task.yaml", "standard.yaml", "data/goals.yaml", "data/real/2025-11.jsonl"] {
+    for file in ["task.yaml", "data/goals.yaml", "data/real/2025-11.jsonl"] {
         let target = folder.join(file);
         std::fs::create_dir_all(target.parent().expect("a folder")).expect("a folder can be made");
         std::fs::copy(root().join("tests/fixtures/design").join(file), target).expect("a file can be copied");

@@ -22,18 +22,25 @@ fn the_report_quotes_the_words_at_their_turns_and_the_build_fails() {
     };
     // The user's words in turn 1 and the breach in turn 2, joined.
     let forgets = block("✗ Business/forgets");
-    assert_eq!(
-        forgets[1],
-        "  plan_kept = 1   why: The user said Business, and the answer in turn 2 is for another plan."
+    assert!(
+        forgets[1].starts_with(
+            "  plan_kept = 1   (3 like this, all slip=forgets)   why: The user said Business, and the answer"
+        ),
+        "{forgets:#?}"
     );
     assert!(forgets.contains(&"    > 1u   Hi, >>we are on the Business plan<<."), "{forgets:#?}");
     assert!(forgets.contains(&"    > 2a   >>On the Free plan<< there are no extra seats."), "{forgets:#?}");
     let quotes = block("✗ Business/quotes");
     assert!(quotes.contains(&"    > 3a   A seat is about >>$1<<2 a month."), "{quotes:#?}");
     let verdict = block("FAILED  quickstart");
-    assert_eq!(verdict[0], "FAILED  quickstart   2 of 2 gates red   6 failing conversations   exit 1");
-    assert_eq!(verdict[1].split_whitespace().collect::<Vec<_>>().join(" "), "red mean(plan_kept) >= 4 3.66667");
-    assert_eq!(verdict[4], " calls answered: assistant 27 · judge 9 · user 36");
+    assert_eq!(verdict[0], "FAILED  quickstart   2 of 2 gates red   6 of 9 conversations fail   exit 1");
+    assert_eq!(verdict[1].split_whitespace().collect::<Vec<_>>().join(" "), "red mean(plan_kept) >= 4 3.667");
+    assert_eq!(verdict[2], "      fails in turn 2 (3, all slip=forgets)");
+    assert!(
+        verdict[3].starts_with("      Business/forgets  1u \"we are on the Business plan\"  2a \"On the Free plan\""),
+        "{verdict:#?}"
+    );
+    assert!(verdict.contains(&" calls answered: assistant 27 · judge 9 · user 36"), "{verdict:#?}");
 
     let path = only_run(&folder);
     let replayed = run(&folder, &["replay", path.to_str().unwrap()]);

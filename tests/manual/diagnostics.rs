@@ -12,7 +12,8 @@ const NO_TASK_SHOWS: [&str; 1] = ["E0507"];
 
 fn rows() -> BTreeMap<&'static str, &'static Row> {
     let compiler = aigo_compiler::catalog::ROWS.iter().chain(aigo_source::catalog::ROWS);
-    let all: Vec<&'static Row> = compiler.chain(&aigo_vm::ROWS).chain(&aigo_log::ROWS).copied().collect();
+    let all: Vec<&'static Row> =
+        compiler.chain(&aigo_vm::ROWS).chain(&aigo_log::ROWS).chain(&aigo_report::ROWS).copied().collect();
     let by_code: BTreeMap<_, _> = all.iter().map(|row| (row.code, *row)).collect();
     assert_eq!(by_code.len(), all.len(), "a code is given twice");
     by_code

@@ -109,11 +109,14 @@ fn the_domains_are_those_of_the_code() {
         "compiler/src/dataset/keys.rs",
         "compiler/src/dataset/profile.rs",
         "compiler/src/dataset/raw.rs",
+        "compiler/src/select.rs",
         "vm/machine/src/ask.rs",
         "vm/machine/src/linked.rs",
         "vm/machine/src/outcome.rs",
         "vm/machine/src/step.rs",
         "vm/machine/src/step/append.rs",
+        "vm/machine/src/step/outside.rs",
+        "vm/machine/src/trial/around.rs",
         "vm/log/src/digest.rs",
         "vm/src/provider/scripted.rs",
     ];
@@ -130,7 +133,7 @@ fn the_schemas_are_those_that_are_sent() {
         |name: &str| page.blocks.iter().find(|block| block.is("json") && block.says(name)).expect(name).text.trim_end();
     assert_eq!(block("user-turn"), user_turn_schema().to_json());
     let labels = ["1u".to_owned(), "1a".to_owned()];
-    let schema = |scale: &Scale| verdict_schema(scale, EvidenceRule::Commission, &labels).to_json();
+    let schema = |scale: &Scale| verdict_schema(scale, EvidenceRule::Commission, false, &labels).to_json();
     assert_eq!(block("verdict"), schema(&Scale::Range(1, 5)));
     let fields = [("fact", ItemKind::Str), ("turn", ItemKind::Turn), ("quote", ItemKind::Quote), ("n", ItemKind::Int)];
     let items = Items { fields: fields.map(|(name, kind)| (name.into(), kind)).into(), max: 5 };

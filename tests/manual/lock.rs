@@ -11,7 +11,7 @@ fn block<'p>(page: &'p Page, name: &str) -> &'p Block {
 }
 
 /// The block shows the text; `BLESS=1` writes it.
-fn shows(page: &Page, name: &str, text: &str) {
+pub(super) fn shows(page: &Page, name: &str, text: &str) {
     let shown = &block(page, name).text;
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") && shown != text {
         let fence = format!("```text {name}\n");

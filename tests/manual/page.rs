@@ -41,12 +41,12 @@ impl Block {
     }
 }
 
-/// Every page: the README and everything under `spec`.
+/// Every page: the README, everything under `spec`, and the pages of tasks.
 pub(super) fn pages() -> Vec<Page> {
     let mut paths = vec![harness::root().join("README.md")];
-    let mut folders = vec![harness::root().join("spec")];
+    let mut folders = vec![harness::root().join("spec"), harness::root().join("tasks")];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("spec is a folder") {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);

@@ -13,10 +13,8 @@ fn the_quick_start_prints_what_the_readme_shows() {
     let runs = runs.to_str().expect("a path that is text");
     let ran = harness::run(harness::root(), &["run", "tasks/quickstart", "--runs", runs]);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    let mut printed = ran.out.lines();
-    for line in shown.text.lines() {
-        assert!(printed.any(|other| other == line), "`{line}` is not in this, or not in this order:\n{}", ran.out);
-    }
+    let missing = harness::missing(shown.text.lines(), &ran.out);
+    assert_eq!(missing, None, "not in this, or not in this order:\n{}", ran.out);
     let replayed = harness::run(harness::root(), &["replay", "last", "--runs", runs]);
     assert_eq!((replayed.code, replayed.out), (0, ran.out), "{}", replayed.err);
 }

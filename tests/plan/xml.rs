@@ -2,20 +2,20 @@
 
 /// An element, or the text between elements.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Open(String, Vec<(String, String)>),
     Close,
     Text(String),
 }
 
 impl Part {
-    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         let Self::Open(_, attributes) = self else { return None };
         attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// An attribute that is a whole number.
-    pub(super) fn number(&self, name: &str) -> i64 {
+    pub(crate) fn number(&self, name: &str) -> i64 {
         let value = self.attribute(name).unwrap_or_else(|| panic!("no `{name}` in {self:?}"));
         value.parse().unwrap_or_else(|_| panic!("`{name}` is {value}"))
     }
@@ -33,6 +33,7 @@ fn unescaped(text: &str) -> String {
             "gt" => '>',
             "quot" => '"',
             "#39" => '\'',
+            "#10" => '\n',
             other => panic!("the entity {other}"),
         });
         rest = &rest[end + 1..];
@@ -41,7 +42,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// The parts of a document; it fails on what is not well formed.
-pub(super) fn parse(text: &str) -> Vec<Part> {
+pub(crate) fn parse(text: &str) -> Vec<Part> {
     let legal = |c: char| c == '\n' || (!aigo_ir::text::is_dangerous(c) && !matches!(c, '\u{fffe}' | '\u{ffff}'));
     assert!(text.chars().all(legal), "a character that XML or a terminal cannot take");
     let (mut parts, mut open, mut rest) = (Vec::new(), Vec::new(), text);
@@ -80,7 +81,7 @@ pub(super) fn parse(text: &str) -> Vec<Part> {
 }
 
 /// The strings of a text in Graphviz's language, which has to be balanced outside of them.
-pub(super) fn dot_strings(text: &str) -> Vec<String> {
+pub(crate) fn dot_strings(text: &str) -> Vec<String> {
     let (mut strings, mut depth) = (Vec::new(), 0_i64);
     let mut chars = text.chars();
     while let Some(c) = chars.next() {

@@ -213,7 +213,14 @@ impl<'d> Straight<'d> {
 
     fn judge(&mut self, up_to: Option<Expr>, into: &std::sync::Arc<str>) {
         let sees_system = up_to.is_none() && self.dice.one_in(2);
-        let view = View::Text { system: Some(self.text()), question: self.text(), up_to, window: None, sees_system };
+        let view = View::Text {
+            system: Some(self.text()),
+            question: self.text(),
+            up_to,
+            window: None,
+            sees_system,
+            only: None,
+        };
         self.add(Node::Generate {
             role: "judge".into(),
             view,

@@ -215,7 +215,8 @@ impl<'d> Maker<'d> {
             let up_to = self.dice.one_in(2).then(|| self.int());
             let window = self.dice.one_in(2).then(|| self.dice.below(3) as u32);
             let sees_system = self.dice.one_in(4);
-            View::Text { system, question: self.template(), up_to, window, sees_system }
+            let only = self.dice.one_in(4).then(|| self.role());
+            View::Text { system, question: self.template(), up_to, window, sees_system, only }
         };
         let (tools, timeout_s) = (self.dice.one_in(4), self.dice.one_in(4).then_some(20));
         let into = self.slot("r");
@@ -232,6 +233,7 @@ impl<'d> Maker<'d> {
                 scale: Scale::Labels(vec![(self.dice.hostile().into(), 1.0), ("b".into(), 0.1 + 0.2)]),
                 pass: 1.0 / 3.0,
                 rule: *self.dice.pick(&EvidenceRule::ALL),
+                skips: self.dice.one_in(2),
             })),
             1 if !self.world.scorers.is_empty() => Some(Schema::Verdict(self.dice.pick(&self.world.scorers).clone())),
             _ => None,

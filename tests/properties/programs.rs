@@ -82,7 +82,12 @@ fn tool(dice: &mut Dice, n: usize, roles: &[Role]) -> Tool {
     let name = format!("t{n}{}", dice.hostile()).into();
     if dice.one_in(2) {
         let role = dice.pick(roles).name.clone();
-        return Tool { name, description: "".into(), params: Vec::new(), answer: ToolAnswer::Role(role) };
+        let answer = ToolAnswer::Role(role);
+        if dice.one_in(2) {
+            return Tool { name, description: "".into(), params: Vec::new(), answer, idempotent: false };
+        }
+        let params = vec![Parameter { name: "n".into(), ty: Type::Int, default: None }];
+        return Tool { name, description: dice.hostile().into(), params, answer, idempotent: dice.one_in(2) };
     }
     let seats = || Expr::new(Kind::Attribute(Box::new(Expr::name("state")), "seats".into()));
     let more = Expr::new(Kind::Arithmetic(Operator::Add, Box::new(seats()), Box::new(Expr::name("n"))));
@@ -97,7 +102,13 @@ fn tool(dice: &mut Dice, n: usize, roles: &[Role]) -> Tool {
         Parameter { name: "n".into(), ty: Type::Int, default: dice.one_in(2).then_some(Value::Int(1)) },
         Parameter { name: "note".into(), ty: Type::Maybe(Box::new(Type::Str)), default: None },
     ];
-    Tool { name, description: dice.hostile().into(), params, answer: ToolAnswer::Rules(Box::new(rules)) }
+    Tool {
+        name,
+        description: dice.hostile().into(),
+        params,
+        answer: ToolAnswer::Rules(Box::new(rules)),
+        idempotent: false,
+    }
 }
 
 fn odd_type(dice: &mut Dice, depth: usize) -> Type {
@@ -143,7 +154,9 @@ fn plain_scorer() -> Scorer {
         pass: 1.0,
         over: None,
         evidence: EvidenceRule::None,
+        skips: false,
         at: None,
+        completion: false,
         tags: Vec::new(),
         graph: None,
     }
@@ -160,7 +173,10 @@ fn scorer(dice: &mut Dice, n: usize) -> Scorer {
     let evidence = *dice.pick(&EvidenceRule::ALL);
     let at = dice.one_in(4).then(|| dice.hostile().into());
     let tags = if dice.one_in(4) { vec![dice.hostile().into(), "b".into()] } else { Vec::new() };
-    Scorer { name: format!("s{n}").into(), scale, pass: 1.0 / 3.0, over, evidence, at, tags, graph: None }
+    let skips = dice.one_in(2);
+    let completion = dice.one_in(4);
+    let name = format!("s{n}").into();
+    Scorer { name, scale, pass: 1.0 / 3.0, over, evidence, skips, at, completion, tags, graph: None }
 }
 
 /// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.

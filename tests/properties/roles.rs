@@ -61,6 +61,7 @@ fn request(dice: &mut Dice) -> HttpCall {
         url: template(dice),
         headers: headers(dice),
         body: dice.one_in(2).then(|| body(dice)),
+        allow_hosts: (0..dice.below(3)).map(|_| dice.hostile().into()).collect(),
         timeout_ms: dice.one_in(2).then_some(90_000),
     }
 }
@@ -83,7 +84,7 @@ pub(super) fn http(dice: &mut Dice) -> HttpRole {
         _ => Session::Server { id: path(dice) },
     };
     let version = dice.one_in(2).then(|| dice.hostile().into());
-    HttpRole { call: request(dice), reply, stream: dice.one_in(2), session, version }
+    HttpRole { call: request(dice), reply, stream: dice.one_in(2), session, resumable: dice.one_in(2), version }
 }
 
 fn command(dice: &mut Dice) -> CommandCall {
@@ -95,7 +96,11 @@ fn command(dice: &mut Dice) -> CommandCall {
 }
 
 pub(super) fn command_role(dice: &mut Dice) -> CommandRole {
-    CommandRole { call: command(dice), version: dice.one_in(2).then(|| dice.hostile().into()) }
+    CommandRole {
+        call: command(dice),
+        resumable: dice.one_in(2),
+        version: dice.one_in(2).then(|| dice.hostile().into()),
+    }
 }
 
 /// A call of `setup`, by its number, or one of `teardown`.

@@ -17,11 +17,12 @@ fn allowed(name: &str) -> &'static [&'static str] {
 }
 
 /// Other people's crates with one owner each.
-const OWNED: [(&str, &str); 14] = [
+const OWNED: [(&str, &str); 15] = [
     ("minijinja", "aigo-ir"),
     ("petgraph", "aigo-ir"),
     ("granit-parser", "aigo-source"),
     ("crc32c", "aigo-log"),
+    ("zstd", "aigo-log"),
     ("tokio", "aigo-vm"),
     ("reqwest", "aigo-vm"),
     ("rustls", "aigo-vm"),
@@ -104,6 +105,13 @@ fn the_yaml_parser_is_known_in_one_folder() {
         assert!(!uses || inside, "{} knows the YAML parser", path.display());
     }
     assert!(users > 0, "nobody uses the parser: this test looks for the wrong name");
+}
+
+#[test]
+fn compression_is_known_in_one_file() {
+    let users: Vec<_> =
+        sources("vm/log").into_iter().filter(|path| code(&read(&root().join(path))).contains("zstd::")).collect();
+    assert_eq!(users, [std::path::Path::new("vm/log/src/pack.rs")]);
 }
 
 /// The crates that compute have no way to the world: neither crates that reach it, nor the functions of `std`.

@@ -10,7 +10,7 @@ use crate::harness::root;
 fn all_rows() -> Vec<&'static Row> {
     let compiler = aigo_compiler::catalog::ROWS.iter().copied();
     let source = aigo_source::catalog::ROWS.iter().copied();
-    source.chain(compiler).chain(aigo_vm::error::ROWS).chain(aigo_log::ROWS).collect()
+    source.chain(compiler).chain(aigo_vm::error::ROWS).chain(aigo_log::ROWS).chain(aigo_report::ROWS).collect()
 }
 
 /// The rows as they are written: code to constant. In a file the constant stands before the code, on its line.

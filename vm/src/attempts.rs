@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use aigo_ir::key::KeyWriter;
 use aigo_ir::program::Player;
-use aigo_log::{Ask as AskRecord, Journal, Record};
+use aigo_log::{Ask as AskRecord, Got, Journal, Record};
 use aigo_machine::{Answer, Ask, Linked};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -23,10 +23,11 @@ use crate::fault::{Class, Fault};
 use crate::limiter::{LONGEST_REST, Place, Rest};
 use crate::outcome;
 use crate::progress::Meter;
-use crate::provider::{Kind, PlayerOf, Players, Reply, scripted};
+use crate::provider::{Kind, PlayerOf, Players, Reply, Talk, scripted};
 use crate::purse::{self, Purse};
 use crate::rates::Rates;
 use crate::recorded::{Found, Recorded, content};
+use crate::reuse::Held;
 use crate::stop::{Stop, StopReason};
 
 /// Attempts of one call at what may go well next time: the first and its retries.
@@ -76,7 +77,11 @@ pub(crate) type Open = Option<String>;
 struct Call<'c> {
     trial: u64,
     ask: &'c Ask,
-    player: &'c Player,
+    /// None of a call around a sample, which no role makes.
+    player: Option<&'c Player>,
+    talk: &'c Talk,
+    /// How often the player had answered when the call was first tried.
+    answers: u64,
     attempt: u32,
     rests: u32,
     /// The line of the log that says that it is about to be made, as long as no attempt that may be billed belongs to it.
@@ -121,14 +126,34 @@ impl Calls {
     }
 
     /// The answer to an ask, and whether it is new: the recorded one, or a new one, which is durable before it is given.
-    pub(crate) async fn answer(&self, trial: u64, recorded: &Recorded, ask: &Ask) -> Result<(Answer, bool), Open> {
+    pub(crate) async fn answer(
+        &self,
+        trial: u64,
+        recorded: &Recorded,
+        talk: &Talk,
+        ask: &Ask,
+    ) -> Result<(Answer, bool), Open> {
         match recorded.find(ask) {
-            Found::Answer(answer) => return Ok((answer, false)),
+            Found::Answer(answer) => {
+                if let Some(session) = &answer.session {
+                    talk.keep(&ask.request.role, session);
+                }
+                return Ok((answer, false));
+            }
             Found::Nothing => {}
             Found::Other { .. } => {
                 let place = format!("{} at {}", ask.position.graph, ask.position.node);
                 return Err(Some(format!("{place}: something else is asked than the log has recorded")));
             }
+        }
+        if let Some(held) = recorded.held(ask) {
+            return self.use_again(trial, ask, held);
+        }
+        if recorded.keeps(ask) {
+            let place = format!("{} at {}", ask.position.graph, ask.position.node);
+            return Err(Some(format!(
+                "{place}: the parent has no answer for this call, and its conversations stay as they are"
+            )));
         }
         if self.stop.is_stopped() {
             return Err(None);
@@ -137,28 +162,39 @@ impl Calls {
             return Err(Some(format!("nobody plays the role `{}`", ask.request.role)));
         };
         let lost = recorded.was_asked(ask);
-        let mut call = Call { trial, ask, player, attempt: 1, rests: 0, asked: None, lost };
+        let answers = at.answers();
+        let mut call = Call { trial, ask, player, talk, answers, attempt: 1, rests: 0, asked: None, lost };
+        if lost && self.linked.program.acts_once(&ask.request.role) {
+            // It may have been done, and doing it twice is another thing than doing it once.
+            let asked = self.intend(&call, None)?;
+            let text = "it was called when a process ended, and may have been done: it is not `idempotent`";
+            let fault = Fault::failed("interrupted", text, false);
+            let reply = Reply { answer: failed("interrupted", &fault), ..Reply::default() };
+            return self.got(trial, asked, reply).await;
+        }
         match (&at.kind, player) {
-            (Kind::Scripted, Player::Scripted(rules)) => {
+            (Kind::Scripted, Some(Player::Scripted(rules))) => {
                 let asked = self.intend(&call, None)?;
                 let answer = scripted::answer(&self.linked, rules, ask);
-                let reply = Reply { answer, model: None, lossy: false, rates: Rates::default() };
-                self.got(trial, asked, reply).await
+                self.got(trial, asked, Reply { answer, ..Reply::default() }).await
             }
             _ => self.ask(at, &mut call).await,
         }
     }
 
-    fn of(&self, ask: &Ask) -> Option<(&PlayerOf, &Player)> {
-        let roles = &self.linked.program.roles;
-        let at = roles.iter().position(|role| role.name == ask.request.role)?;
-        Some((self.players.0.get(at)?, &roles.get(at)?.player))
+    fn of(&self, ask: &Ask) -> Option<(&PlayerOf, Option<&Player>)> {
+        let name = &*ask.request.role;
+        Some((self.players.of(name)?, self.linked.program.role(name).map(|role| &role.player)))
     }
 
     /// Asks an endpoint until there is an answer, or a fault that repetition does not mend. A fault of the request itself is
     /// an answer: it would come again.
     async fn ask(&self, at: &PlayerOf, call: &mut Call<'_>) -> Result<(Answer, bool), Open> {
-        let most = if self.purse.is_limited() { Some(purse::most(call.player, &call.ask.request)) } else { None };
+        let most = if self.purse.is_limited() {
+            Some(call.player.map_or(0, |player| purse::most(player, &call.ask.request)))
+        } else {
+            None
+        };
         let mut last: Open = None;
         loop {
             // Money is reserved with a place in hand, and never the other way round: who has money waits for nothing.
@@ -177,12 +213,13 @@ impl Calls {
                 None => self.intend(call, most)?,
             };
             let sent = Instant::now();
-            match attempt(&at.kind, call.ask).await {
+            match self.attempt(&at.kind, call).await {
                 Ok(mut reply) => {
+                    at.has_answered();
                     at.limiter.went_well(&mut place, &reply.rates);
                     drop(place);
                     self.look_at_clock(&reply.rates);
-                    reserved.spend(purse::spent(call.player, &reply.answer.usage));
+                    reserved.spend(call.player.map_or(Some(0), |player| purse::spent(player, &reply.answer.usage)));
                     reply.answer.ms = u64::try_from(sent.elapsed().as_millis()).ok();
                     return self.got(call.trial, asked, reply).await;
                 }
@@ -197,10 +234,10 @@ impl Calls {
                         drop(reserved);
                         call.asked = Some(asked);
                     }
-                    match self.next(call, &fault, rest) {
+                    match self.next(call, &fault, rest, at.answers()) {
                         Next::Answer(mut answer) => {
                             answer.ms = u64::try_from(sent.elapsed().as_millis()).ok();
-                            let reply = Reply { answer, model: None, lossy: false, rates: Rates::default() };
+                            let reply = Reply { answer, ..Reply::default() };
                             return self.got(call.trial, asked, reply).await;
                         }
                         Next::Open(message) => return Err(Some(message)),
@@ -220,7 +257,7 @@ impl Calls {
     }
 
     /// What follows a fault, by its class.
-    fn next(&self, call: &mut Call<'_>, fault: &Fault, rest: Option<Rest>) -> Next {
+    fn next(&self, call: &mut Call<'_>, fault: &Fault, rest: Option<Rest>, answers: u64) -> Next {
         let message = told(call.ask, fault);
         let stops = |message: String| {
             self.stop.stop(StopReason::Endpoint(message.clone()));
@@ -229,13 +266,20 @@ impl Calls {
         let most = match &fault.class {
             Class::Request(word) => {
                 // What the server said is kept: it is all that tells a wrong parameter from a bad application.
-                let text = fault.message.as_str().into();
-                return Next::Answer(Answer {
-                    text,
-                    stop: "fault".into(),
-                    fault: Some((*word).into()),
-                    ..Answer::default()
-                });
+                return Next::Answer(failed(word, fault));
+            }
+            Class::Failed { word, again } => {
+                if !again || call.attempt >= FEW_ATTEMPTS || !self.may_repeat() {
+                    return Next::Answer(failed(word, fault));
+                }
+                return Self::again(call, fault);
+            }
+            // Others got through meanwhile: then it is a failure of this call, and otherwise nobody is there.
+            Class::NoConnection if call.attempt >= FEW_ATTEMPTS && answers > call.answers => {
+                return Next::Answer(failed("no_connection", fault));
+            }
+            Class::NoConnection if call.attempt >= FEW_ATTEMPTS => {
+                return stops(format!("{message} ({FEW_ATTEMPTS} attempts): the application cannot be reached"));
             }
             Class::Auth | Class::Quota | Class::Config => return stops(message),
             Class::RateLimit => {
@@ -257,20 +301,49 @@ impl Calls {
                 };
             }
             Class::Transient | Class::Overloaded => MOST_ATTEMPTS,
-            Class::Protocol | Class::Unreachable => FEW_ATTEMPTS,
+            Class::Protocol | Class::Unreachable | Class::NoConnection => FEW_ATTEMPTS,
         };
         if call.attempt >= most {
             let message = format!("{message} ({most} attempts)");
             return if fault.class == Class::Unreachable { stops(message) } else { Next::Open(message) };
         }
-        let (repeats, made) = (self.repeats.fetch_add(1, Ordering::Relaxed), self.made.load(Ordering::Relaxed));
-        if repeats >= self.free_repeats + made / ONE_REPEAT_IN {
+        if !self.may_repeat() {
+            let (repeats, made) = (self.repeats.load(Ordering::Relaxed), self.made.load(Ordering::Relaxed));
             return stops(format!("{message} ({repeats} repeats of {made} calls: too many of them fail)"));
         }
+        Self::again(call, fault)
+    }
+
+    /// Whether the run's budget has a repeat left; then it is taken.
+    fn may_repeat(&self) -> bool {
+        let (repeats, made) = (self.repeats.fetch_add(1, Ordering::Relaxed), self.made.load(Ordering::Relaxed));
+        repeats < self.free_repeats + made / ONE_REPEAT_IN
+    }
+
+    fn again(call: &mut Call<'_>, fault: &Fault) -> Next {
         call.attempt += 1;
         // An endpoint may say when also where it has broken down.
         let least = fault.rates.retry_after.unwrap_or_default().min(Duration::from_millis(LONGEST_PAUSE_MS));
         Next::Again(pause(call.ask, call.attempt).max(least))
+    }
+
+    /// One attempt, within the time that its step gives it. An answer that takes longer is none, and would take longer again.
+    /// Nothing behind this has seen a secret of the run.
+    async fn attempt(&self, client: &Kind, call: &Call<'_>) -> Result<Reply, Fault> {
+        let asking = client.ask(&self.linked, call.ask, call.talk);
+        let mut outcome = match call.ask.timeout_s {
+            None => asking.await,
+            Some(seconds) => {
+                let within = tokio::time::timeout(Duration::from_secs(seconds), asking).await;
+                within.unwrap_or_else(|_| {
+                    let fault =
+                        Fault::new(Class::Request("timeout"), format!("no answer within the step's {seconds} s"));
+                    Err(Fault { billed: true, ..fault })
+                })
+            }
+        };
+        self.players.clean(&mut outcome);
+        outcome
     }
 
     /// Records that a call is about to be made: this has returned from the system before a byte is sent. The run's limit of
@@ -284,18 +357,18 @@ impl Calls {
             self.stop.stop(StopReason::Limit(format!("`limits.calls` of {limit}")));
             return Err(None);
         }
-        let ask = call.ask;
-        let record = AskRecord {
-            trial: call.trial,
-            graph: ask.position.graph.to_string(),
-            node: ask.position.node.to_string(),
-            index: ask.position.index.clone(),
-            content: content(ask),
-            role: ask.request.role.to_string(),
-            retry: call.lost,
-            most,
-        };
+        let record = AskRecord { retry: call.lost, most, ..record(call.trial, call.ask) };
         self.journal.write(&Record::Ask(record)).map_err(|error| self.logged(error))
+    }
+
+    /// Takes the answer of an earlier run. Nobody waits for it to be durable: what is lost of it is found there again.
+    fn use_again(&self, trial: u64, ask: &Ask, held: &Held) -> Result<(Answer, bool), Open> {
+        let asked = self.journal.append(&Record::Ask(record(trial, ask))).map_err(|error| self.logged(error))?;
+        let got = outcome::got(trial, asked, &held.answer, held.model.clone(), held.lossy);
+        let got = Got { from: Some(held.line), context: held.context.clone(), ..got };
+        self.journal.append(&Record::Got(got)).map_err(|error| self.logged(error))?;
+        self.meter.used_again();
+        Ok((held.answer.clone(), true))
     }
 
     /// Records an answer, and gives it when it is durable.
@@ -330,14 +403,23 @@ impl Calls {
     }
 }
 
-/// One attempt, within the time that its step gives it. An answer that takes longer is none, and would take longer again.
-async fn attempt(client: &Kind, ask: &Ask) -> Result<Reply, Fault> {
-    let Some(seconds) = ask.timeout_s else { return client.ask(&ask.request).await };
-    let limit = Duration::from_secs(seconds);
-    tokio::time::timeout(limit, client.ask(&ask.request)).await.unwrap_or_else(|_| {
-        let fault = Fault::new(Class::Request("timeout"), format!("no answer within the step's {seconds} s"));
-        Err(Fault { billed: true, ..fault })
-    })
+/// The record of a call that is made for the first time.
+fn record(trial: u64, ask: &Ask) -> AskRecord {
+    AskRecord {
+        trial,
+        graph: ask.position.graph.to_string(),
+        node: ask.position.node.to_string(),
+        index: ask.position.index.clone(),
+        content: content(ask),
+        role: ask.request.role.to_string(),
+        retry: false,
+        most: None,
+    }
+}
+
+/// The answer that a fault is which would come again.
+fn failed(word: &str, fault: &Fault) -> Answer {
+    Answer { text: fault.message.as_str().into(), stop: "fault".into(), fault: Some(word.into()), ..Answer::default() }
 }
 
 /// Tells the limiter of a fault.

@@ -16,14 +16,17 @@ use crate::attempts::Calls;
 use crate::error::{NO_CLIENT, RunError};
 use crate::outcome;
 use crate::progress::Progress;
-use crate::provider::Players;
+use crate::provider::{Players, Talk};
 use crate::recorded::Recorded;
 use crate::replay;
+use crate::reuse::Reusable;
 use crate::stop::{Stop, StopReason};
 
 /// What a run is told beside its program.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// The run's id: sessions of applications are named by it.
+    pub run: String,
     /// Calls in flight, and samples in flight.
     pub concurrency: usize,
     /// The dataset's hash: part of the digest.
@@ -44,6 +47,8 @@ pub struct Planned {
     pub begun: Option<(u64, Recorded)>,
     /// Its end, where the log has it: then the trial asks nothing, and has to come to the same again.
     pub closed: Option<Close>,
+    /// What an earlier run has of it.
+    pub reusable: Option<Arc<Reusable>>,
 }
 
 /// What came of a run.
@@ -61,6 +66,8 @@ pub struct Finished {
     /// How far this machine's clock is from an endpoint's, in seconds, where it is more than a minute; positive where it is
     /// ahead.
     pub skew_s: Option<i64>,
+    /// Answers of this process that are new, and those of an earlier run that were used again.
+    pub answers: (u64, u64),
 }
 
 struct Context {
@@ -68,6 +75,8 @@ struct Context {
     journal: Arc<Journal>,
     stop: Arc<Stop>,
     calls: Calls,
+    /// The run's id.
+    run: String,
 }
 
 /// Runs trials to their end, on a runtime of its own. The first Ctrl-C throws the stop switch and calls `interrupted` with
@@ -94,7 +103,8 @@ pub fn run(
             interrupted(true);
         });
         let calls = Calls::new(linked, players, Arc::clone(&journal), Arc::clone(&stop), &settings);
-        let context = Arc::new(Context { linked: Arc::clone(&calls.linked), journal, stop, calls });
+        let run = settings.run.clone();
+        let context = Arc::new(Context { linked: Arc::clone(&calls.linked), journal, stop, calls, run });
         let watching = tokio::spawn(watched(Arc::clone(&context), watch));
         let finished = run_trials(context, planned, settings).await;
         watching.abort();
@@ -217,6 +227,7 @@ async fn run_trials(
         open: folded.open,
         open_reason: folded.open_reason,
         skew_s: context.calls.skew_s(),
+        answers: context.calls.meter.answers(),
     })
 }
 
@@ -267,7 +278,7 @@ async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Fol
         match ended {
             Ended::Outcome(outcome, leaf) => {
                 context.calls.meter.ended();
-                folded.report.add(outcome::report(&program, &outcome, leaf));
+                folded.report.add(&outcome::report(&program, &outcome, leaf));
             }
             Ended::Open(reason, answered) => {
                 context.calls.meter.stays_open();
@@ -285,9 +296,10 @@ async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Fol
 
 /// Runs one trial to its end, or to where it stays open.
 async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended {
-    let Planned { sample, begun, closed } = planned;
+    let Planned { sample, begun, closed, reusable } = planned;
     let is_new = begun.is_none();
-    let recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
+    let mut recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
+    recorded.reusable = reusable;
     if let Some(close) = closed {
         return match replay::closed(&context.linked, &sample, &recorded, &close) {
             Ok((outcome, leaf)) => Ended::Outcome(Box::new(outcome), leaf),
@@ -316,7 +328,11 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
     }
     let (mut trial, pending) = Trial::start(Arc::clone(&context.linked), sample);
     let mut answered = recorded.by_role();
-    if let Err(reason) = converse(context, number, &mut trial, pending, recorded, &mut answered).await {
+    let talk = Arc::new(Talk::new(&context.run, number));
+    let known = Known { recorded: Arc::new(recorded), talk: Arc::clone(&talk) };
+    let conversed = converse(context, number, &mut trial, pending, &known, &mut answered).await;
+    talk.end().await;
+    if let Err(reason) = conversed {
         return Ended::Open(reason, answered);
     }
     let Some(outcome) = trial.outcome() else {
@@ -332,6 +348,13 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
 /// What became of an ask: the lane, the role, the answer and whether it is new, or why there is none.
 type Answered = (LaneId, Arc<str>, Result<(Answer, bool), Option<String>>);
 
+/// What a trial has beside its program: its recorded answers, and what it keeps of its applications.
+#[derive(Clone)]
+struct Known {
+    recorded: Arc<Recorded>,
+    talk: Arc<Talk>,
+}
+
 /// Answers what a trial asks until it asks nothing more. One ask alone is answered here; several, each in a task of its own.
 /// New answers are counted by role.
 async fn converse(
@@ -339,26 +362,25 @@ async fn converse(
     number: u64,
     trial: &mut Trial,
     mut pending: Vec<Pending>,
-    recorded: Recorded,
+    known: &Known,
     answered: &mut BTreeMap<Arc<str>, u64>,
 ) -> Result<(), Option<String>> {
-    let recorded = Arc::new(recorded);
     let mut count = |role: &Arc<str>, new: bool| *answered.entry(Arc::clone(role)).or_default() += u64::from(new);
     let mut side_by_side: JoinSet<Answered> = JoinSet::new();
     let mut failed: Option<Option<String>> = None;
     loop {
         if side_by_side.is_empty() && pending.len() == 1 && failed.is_none() {
             let Some(Pending { lane, ask }) = pending.pop() else { continue };
-            let (answer, new) = context.calls.answer(number, &recorded, &ask).await?;
+            let (answer, new) = context.calls.answer(number, &known.recorded, &known.talk, &ask).await?;
             count(&ask.request.role, new);
             pending = trial.answer(lane, answer);
             continue;
         }
         // Calls in flight come home even where one has failed: their answers are recorded and not bought again.
         for Pending { lane, ask } in pending.drain(..).take_while(|_| failed.is_none()) {
-            let (context, recorded) = (Arc::clone(context), Arc::clone(&recorded));
+            let (context, known) = (Arc::clone(context), known.clone());
             side_by_side.spawn(async move {
-                let answer = context.calls.answer(number, &recorded, &ask).await;
+                let answer = context.calls.answer(number, &known.recorded, &known.talk, &ask).await;
                 (lane, ask.request.role, answer)
             });
         }

@@ -15,8 +15,12 @@ pub static DIVERGED: Row = Row::error("R0104", "a recorded answer does not fit w
 pub static BAD_PROGRAM: Row = Row::error("R0105", "the program in a log cannot be used");
 /// The task or the dataset of an interrupted run has changed.
 pub static CHANGED: Row = Row::error("R0106", "the task has changed since the run began");
-/// A part of the program cannot be run yet.
-pub static CANNOT_RUN: Row = Row::error("R0107", "a part that this build cannot run yet");
+/// Commands of a task that is not trusted.
+pub static NOT_TRUSTED: Row = Row::error("R0140", "commands that are not allowed to run");
+/// An application that does not remember.
+pub static FORGETS: Row = Row::error("R0141", "an application that forgets");
+/// An application that cannot be probed.
+pub static NOT_PROBED: Row = Row::error("R0142", "an application that cannot be probed");
 
 /// A limit of cost that cannot be kept.
 pub static NO_BOUND: Row = Row::error("R0110", "a limit of cost that cannot be kept");
@@ -28,21 +32,32 @@ pub static MODEL_REFUSED: Row = Row::error("R0131", "an endpoint does not have t
 pub static MONEY_GONE: Row = Row::error("R0132", "an endpoint takes no more calls from the account");
 /// An endpoint does not want what it is sent.
 pub static CALL_REFUSED: Row = Row::error("R0133", "an endpoint refuses the smallest call");
+/// The run that answers come from cannot be found.
+pub static PARENT_GONE: Row = Row::error("R0190", "the run that answers come from is not there");
+/// Scorers cannot be put on recorded conversations.
+pub static NO_GRAFT: Row = Row::error("R0191", "scorers that do not fit the recorded conversations");
+/// A secret that could be a word.
+pub static WEAK_SECRET: Row = Row::warning("R0170", "a secret that could be a word");
 
 /// All rows of running.
-pub static ROWS: [&Row; 12] = [
+pub static ROWS: [&Row; 17] = [
     &KEY_UNSET,
     &NO_CLIENT,
     &BAD_ROW,
     &DIVERGED,
     &BAD_PROGRAM,
     &CHANGED,
-    &CANNOT_RUN,
     &NO_BOUND,
     &KEY_REFUSED,
     &MODEL_REFUSED,
     &MONEY_GONE,
     &CALL_REFUSED,
+    &PARENT_GONE,
+    &NO_GRAFT,
+    &WEAK_SECRET,
+    &NOT_TRUSTED,
+    &FORGETS,
+    &NOT_PROBED,
 ];
 
 /// What ends a run before it is through.

@@ -38,12 +38,26 @@ pub enum Class {
     Transient,
     /// What came back is no answer.
     Protocol,
+    /// An application has failed: that is its result, and the word is recorded as the answer's fault.
+    Failed {
+        /// The word.
+        word: String,
+        /// Whether it may go well next time, and a second call does no harm.
+        again: bool,
+    },
+    /// An application takes no connection. Nothing was sent.
+    NoConnection,
 }
 
 impl Fault {
     pub(crate) fn new(class: Class, message: impl Into<String>) -> Self {
         let billed = matches!(class, Class::Transient | Class::Overloaded | Class::Protocol);
         Self { class, message: message.into(), billed, rates: Box::default() }
+    }
+
+    /// Of an application that has failed.
+    pub(crate) fn failed(word: impl Into<String>, message: impl Into<String>, again: bool) -> Self {
+        Self { billed: true, ..Self::new(Class::Failed { word: word.into(), again }, message) }
     }
 
     /// With what the endpoint said about its limits.
@@ -88,6 +102,7 @@ fn is_lasting(cause: &str) -> bool {
         "corrupt message",
         "proxy authentication",
         "unsuccessful tunnel",
+        "link-local",
     ];
     !again && lasting.iter().any(|word| cause.contains(word))
 }

@@ -27,8 +27,8 @@ pub(crate) fn digest(program: &Key, dataset: &Key, report: &Report) -> Key {
     aigo_log::digest(program, dataset, leaves)
 }
 
-/// What the report takes.
-pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
+/// What the report takes of a trial's outcome.
+pub fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
     let place = |name: &str| program.scorers.iter().position(|scorer| &*scorer.name == name);
     let scores = outcome
         .scores
@@ -49,6 +49,9 @@ pub(crate) fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialRe
     }
 }
 
+/// The key of what an application wants to see again: the id of its session.
+const SESSION: &str = "session";
+
 /// The record of an answer.
 pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, lossy: bool) -> Got {
     Got {
@@ -65,9 +68,11 @@ pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, 
         },
         model,
         fault: answer.fault.as_ref().map(ToString::to_string),
-        context: None::<Value>,
+        read: answer.context.iter().map(ToString::to_string).collect(),
+        context: answer.session.clone().map(|session| Value::map([(SESSION, Value::Str(session))])),
         lossy,
         ms: answer.ms,
+        from: None,
     }
 }
 
@@ -85,5 +90,7 @@ pub(crate) fn answer(got: &Got) -> Answer {
             reasoning: got.usage.reasoning,
         },
         ms: got.ms,
+        context: got.read.iter().map(|chunk| chunk.as_str().into()).collect(),
+        session: got.context.as_ref().and_then(|context| context.get(SESSION)?.as_str()).map(Into::into),
     }
 }

@@ -29,6 +29,7 @@ pub(crate) struct Meter {
     open: AtomicU64,
     answers: AtomicU64,
     tokens: AtomicU64,
+    used_again: AtomicU64,
 }
 
 impl Meter {
@@ -38,8 +39,17 @@ impl Meter {
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
     }
 
+    pub(crate) fn used_again(&self) {
+        self.used_again.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn ended(&self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// New answers, and those that were used again.
+    pub(crate) fn answers(&self) -> (u64, u64) {
+        (self.answers.load(Ordering::Relaxed), self.used_again.load(Ordering::Relaxed))
     }
 
     pub(crate) fn stays_open(&self) {

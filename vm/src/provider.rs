@@ -1,38 +1,43 @@
 //! Who answers: one file per kind of player.
 
+mod address;
 mod anthropic;
+mod application;
 mod chat;
 mod client;
 mod events;
 mod json;
+mod players;
 mod probe;
+mod process;
+mod program;
+mod reading;
 mod refusal;
 mod responses;
 mod said;
 pub(crate) mod scripted;
 mod secrets;
 mod shape;
+mod talk;
 pub mod wire;
 
-use std::sync::Arc;
-
 use aigo_ir::diagnostic::Diagnostic;
-use aigo_ir::program::{ChatModel, HeaderValue, Player, Program, Role};
-use aigo_machine::{Answer, Request};
+use aigo_ir::program::{ChatModel, HeaderValue, Player, Role};
+use aigo_machine::Answer;
 
-use crate::error::{CANNOT_RUN, KEY_UNSET, RunError};
-use crate::fault::{Class, Fault};
-use crate::limiter::Limiter;
+use crate::error::{KEY_UNSET, RunError};
 use crate::rates::Rates;
-use client::Client;
+pub use players::Players;
+pub(crate) use players::{Kind, PlayerOf};
 use probe::Probe;
 pub use probe::Verdict;
+pub(crate) use talk::Talk;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.
 pub type Secrets<'s> = &'s dyn Fn(&str) -> Option<String>;
 
 /// What an attempt brings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     /// The answer.
     pub answer: Answer,
@@ -52,90 +57,6 @@ pub(crate) struct Header {
     secret: Option<(String, String)>,
 }
 
-/// Who answers.
-pub(crate) enum Kind {
-    /// The task's own rules, in this process.
-    Scripted,
-    /// A chat model behind an API, in its dialect.
-    Chat(Box<Client>),
-}
-
-impl Kind {
-    /// One attempt. What is asked of the task's own rules needs more than the request, and is asked elsewhere.
-    pub(crate) async fn ask(&self, request: &Request) -> Result<Reply, Fault> {
-        match self {
-            Self::Scripted => Err(Fault::new(Class::Config, "rules of the task are no endpoint")),
-            Self::Chat(client) => client.ask(request).await,
-        }
-    }
-}
-
-/// An endpoint with its model, and the name of the credential.
-type EndpointName = (String, Option<String>);
-
-/// A role's player, and the limiter of its endpoint.
-pub(crate) struct PlayerOf {
-    pub(crate) kind: Kind,
-    pub(crate) limiter: Arc<Limiter>,
-}
-
-/// The players of a program's roles, in its order.
-pub struct Players(pub(crate) Vec<PlayerOf>);
-
-impl Players {
-    /// Sets up the players. Every key that is not set is told.
-    pub fn new(program: &Program, secrets: Secrets<'_>, concurrency: usize) -> Result<Self, Vec<RunError>> {
-        let (mut players, mut errors) = (Vec::new(), Vec::new());
-        let mut connections = None;
-        let mut limiters: Vec<(EndpointName, Arc<Limiter>)> = Vec::new();
-        for role in &program.roles {
-            let kind = match &role.player {
-                Player::Scripted(_) => Kind::Scripted,
-                Player::Http(_) | Player::Command(_) => {
-                    let message = format!("this build cannot ask the role `{}` yet", role.name);
-                    errors.push(RunError::told(CANNOT_RUN.nowhere(message)));
-                    continue;
-                }
-                Player::Chat(model) => {
-                    let Some(key) = key(role, model, secrets, &mut errors) else { continue };
-                    let Some(headers) = headers(role, model, secrets, &mut errors) else { continue };
-                    let http = match connections.take() {
-                        Some(http) => Ok(http),
-                        None => client::http(concurrency),
-                    };
-                    let made = http.and_then(|http: reqwest::Client| {
-                        connections = Some(http.clone());
-                        Client::new(http, model, key, headers)
-                    });
-                    match made {
-                        Ok(client) => Kind::Chat(Box::new(client)),
-                        Err(diagnostic) => {
-                            errors.push(RunError::Told(diagnostic));
-                            continue;
-                        }
-                    }
-                }
-            };
-            let name = match &role.player {
-                Player::Scripted(_) | Player::Http(_) | Player::Command(_) => (format!("{}/", role.name), None),
-                Player::Chat(model) => {
-                    (format!("{}\n{}", model.base_url, model.model), model.api_key.as_ref().map(ToString::to_string))
-                }
-            };
-            let limiter = match limiters.iter().find(|(known, _)| *known == name) {
-                Some((_, limiter)) => Arc::clone(limiter),
-                None => {
-                    let limiter = Arc::new(Limiter::new(concurrency));
-                    limiters.push((name, Arc::clone(&limiter)));
-                    limiter
-                }
-            };
-            players.push(PlayerOf { kind, limiter });
-        }
-        if errors.is_empty() { Ok(Self(players)) } else { Err(errors) }
-    }
-}
-
 /// The endpoints of roles, to be asked whether they accept key and model. Roles that share all of it are one.
 #[derive(Default)]
 pub struct Probes {
@@ -152,7 +73,9 @@ impl Probes {
         let Player::Chat(model) = &role.player else { return Ok(None) };
         let mut errors = Vec::new();
         let key = key(role, model, secrets, &mut errors);
-        let (Some(headers), Some(key)) = (headers(role, model, secrets, &mut errors), key) else { return Err(errors) };
+        let (Some(headers), Some(key)) = (headers(&role.name, &model.headers, secrets, &mut errors), key) else {
+            return Err(errors);
+        };
         let mut known = vec![model.dialect.word().to_owned(), model.base_url.to_string(), model.model.to_string()];
         known.extend(key.clone());
         known.extend(headers.iter().flat_map(|header| [header.name.clone(), header.value.clone()]));
@@ -186,17 +109,22 @@ fn key(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<Ru
     found.map(Some)
 }
 
-/// The headers of a model, its secrets looked up; each that is not set is told.
-fn headers(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Vec<RunError>) -> Option<Vec<Header>> {
+/// Headers, their secrets looked up; each that is not set is told. `who` needs them: a role, or a call.
+fn headers(
+    who: &str,
+    headers: &[aigo_ir::program::Header],
+    secrets: Secrets<'_>,
+    errors: &mut Vec<RunError>,
+) -> Option<Vec<Header>> {
     let before = errors.len();
     let mut found = Vec::new();
-    for header in &model.headers {
+    for header in headers {
         let (value, secret) = match &header.value {
             HeaderValue::Text(text) => (text.source.to_string(), None),
             HeaderValue::Env { name, prefix } => match secrets(name).filter(|value| !value.is_empty()) {
                 Some(value) => (format!("{prefix}{value}"), Some((value, name.to_string()))),
                 None => {
-                    errors.push(RunError::told(unset(&role.name, name)));
+                    errors.push(RunError::told(unset(who, name)));
                     continue;
                 }
             },
@@ -206,7 +134,9 @@ fn headers(role: &Role, model: &ChatModel, secrets: Secrets<'_>, errors: &mut Ve
     (errors.len() == before).then_some(found)
 }
 
-fn unset(role: &str, name: &str) -> Diagnostic {
-    let message = format!("the role `{role}` needs the environment variable {name}, which is not set");
+fn unset(who: &str, name: &str) -> Diagnostic {
+    // Calls around a sample are named after when they are made.
+    let what = if who.contains('/') { "the call" } else { "the role" };
+    let message = format!("{what} `{who}` needs the environment variable {name}, which is not set");
     KEY_UNSET.nowhere(message).help(format!("set it, or write `{name}=…` into the file `.env` beside the task"))
 }

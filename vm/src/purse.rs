@@ -159,6 +159,10 @@ fn of(model: &ChatModel, usage: &Usage) -> u64 {
 pub fn spent_by(program: &Program, trial: &LoggedTrial) -> u64 {
     let costs = trial.calls.iter().map(|call| {
         let Some(role) = program.role(&call.ask.role) else { return 0 };
+        // It was paid by the run that asked for it.
+        if call.got.as_ref().is_some_and(|got| got.from.is_some()) {
+            return 0;
+        }
         let told = call.got.as_ref().and_then(|got| {
             // A request that was refused as it stands costs nothing.
             let refused = got.fault.is_some() && got.usage == aigo_log::Usage::default();

@@ -9,6 +9,7 @@ use aigo_log::Trial as LoggedTrial;
 use aigo_machine::{Answer, Ask, Position, Sample};
 
 use crate::outcome;
+use crate::reuse::{Held, Reusable};
 
 /// The recorded answers of one trial.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct Recorded {
     by_role: BTreeMap<Arc<str>, u64>,
     /// Calls that were about to be made and have no answer: they may have been billed.
     pub unanswered: usize,
+    /// What an earlier run has of the sample.
+    pub reusable: Option<Arc<Reusable>>,
 }
 
 /// What a log says of a call.
@@ -41,6 +44,21 @@ impl Recorded {
             Some((recorded, answer)) if *recorded == asked => Found::Answer(answer.clone()),
             Some((recorded, _)) => Found::Other { recorded: recorded.clone(), asked },
         }
+    }
+
+    /// Looks an ask up in the earlier run; none where there is none, or none of its answers will do.
+    pub(crate) fn held(&self, ask: &Ask) -> Option<&Held> {
+        self.reusable.as_ref().and_then(|reusable| reusable.find(ask).ok())
+    }
+
+    /// Whether nobody may be asked for this call.
+    pub(crate) fn keeps(&self, ask: &Ask) -> bool {
+        self.reusable.as_ref().is_some_and(|reusable| reusable.keeps(ask))
+    }
+
+    /// Where answers are.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = &Position> {
+        self.answers.keys()
     }
 
     /// Whether the call was about to be made when a writer stopped.

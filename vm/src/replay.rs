@@ -1,44 +1,20 @@
 //! Replay: the program of a log over the answers of the log. No task, no dataset, no key, no network.
 
-use std::fmt;
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
-use aigo_ir::key::Key;
+use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::read;
-use aigo_log::Log;
-use aigo_machine::{Linked, Outcome, Position, Trial};
-use aigo_report::Report;
+use aigo_log::{Log, LogError};
+use aigo_machine::{Linked, Outcome, Pending, Sample, Trial};
+use aigo_report::{Report, Sheet, TrialReport};
 
+use crate::again::standing;
+use crate::divergence::{Cause, Divergence, Found as Differs};
 use crate::error::{BAD_PROGRAM, RunError};
 use crate::outcome;
 use crate::recorded::{Found, Recorded, recorded_trial};
-
-/// A difference between a log and what this build makes of it. There is no other place that makes one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Divergence {
-    /// The sample's key.
-    pub sample: String,
-    /// From 1.
-    pub epoch: u32,
-    /// The call, where the difference is in one.
-    pub position: Option<Position>,
-    /// What differs.
-    pub what: String,
-}
-
-impl fmt::Display for Divergence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sample {}, epoch {}", aigo_ir::text::printable(&self.sample), self.epoch)?;
-        if let Some(position) = &self.position {
-            write!(f, ", {} at {}", position.graph, position.node)?;
-            if !position.index.is_empty() {
-                let index: Vec<String> = position.index.iter().map(ToString::to_string).collect();
-                write!(f, " [{}]", index.join(", "))?;
-            }
-        }
-        write!(f, ": {}", self.what)
-    }
-}
 
 /// A replayed log.
 pub struct Replayed {
@@ -54,8 +30,40 @@ pub struct Replayed {
     pub unanswered: usize,
 }
 
+/// In which order trials are gone through. It cannot be seen in what comes of them, and this is how that is tried.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Schedule {
+    /// How many trials are gone through side by side; as many as the machine has cores unless given.
+    pub jobs: Option<NonZeroUsize>,
+    /// From which the order of trials, and of the answers within each, is drawn; the log's order unless given.
+    pub shuffle: Option<u64>,
+}
+
+/// More threads than these are of no use to anybody.
+const MOST_THREADS: usize = 256;
+
+impl Schedule {
+    /// The trials in the order in which they begin.
+    pub(crate) fn order(&self, mut numbers: Vec<u64>) -> Vec<u64> {
+        if let Some(seed) = self.shuffle {
+            numbers.sort_by_cached_key(|number| drawn(seed, *number));
+        }
+        numbers
+    }
+
+    fn threads(&self, trials: usize) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.jobs.map_or_else(cores, NonZeroUsize::get).min(MOST_THREADS).min(trials).max(1)
+    }
+}
+
+/// A number that depends on nothing but these two.
+pub(crate) fn drawn(seed: u64, n: u64) -> u64 {
+    KeyWriter::new("aigo.order").u64(seed).u64(n).finish().number()
+}
+
 /// The program of a log, ready to run.
-pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
+pub fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     let header = log.header();
     let bad =
         |why: String| RunError::told(BAD_PROGRAM.nowhere(format!("the program in the log cannot be used: {why}")));
@@ -68,76 +76,144 @@ pub(crate) fn linked(log: &Log) -> Result<Arc<Linked>, RunError> {
     Ok(Arc::new(linked))
 }
 
+/// The baseline of a log, where its run has one.
+pub fn baseline(log: &Log) -> Result<Option<Arc<Sheet>>, RunError> {
+    let Some(text) = &log.header().baseline else { return Ok(None) };
+    let read = aigo_report::baseline::read("the baseline in the log", text);
+    read.map(|sheet| Some(Arc::new(sheet))).map_err(RunError::Told)
+}
+
 /// Replays a log.
 pub fn replay(log: &Log) -> Result<Replayed, RunError> {
+    replay_in(log, &Schedule::default())
+}
+
+/// Replays a log in an order of one's own.
+pub fn replay_in(log: &Log, schedule: &Schedule) -> Result<Replayed, RunError> {
     let linked = linked(log)?;
+    let cause = Cause::of_build(log.header());
+    each(log, &linked, schedule, |number| one(log, &linked, number, schedule.shuffle, cause))
+}
+
+/// What became of one trial of a log.
+pub(crate) struct OfTrial {
+    /// What it came to; where it is open, the answers that the log holds, by role.
+    pub(crate) report: Result<TrialReport, Vec<(Arc<str>, u64)>>,
+    pub(crate) divergence: Option<Divergence>,
+    pub(crate) unanswered: usize,
+}
+
+/// Goes through all trials of a log, and folds what became of them under a program.
+pub(crate) fn each(
+    log: &Log,
+    linked: &Arc<Linked>,
+    schedule: &Schedule,
+    of_trial: impl Fn(u64) -> Result<OfTrial, LogError> + Sync,
+) -> Result<Replayed, RunError> {
+    let numbers = schedule.order(standing(&linked.program, log)?);
     let mut replayed = Replayed {
-        report: Report::new(Arc::new(linked.program.clone())),
+        report: Report::new(Arc::new(linked.program.clone())).against(baseline(log)?),
         digest: Key([0; 32]),
         open: 0,
         divergences: Vec::new(),
         unanswered: 0,
     };
-    let mut ended: u64 = 0;
-    for trial in log.trials() {
-        let logged = trial?;
-        let (sample, recorded) = recorded_trial(&logged);
-        replayed.unanswered += recorded.unanswered;
-        let diverged = |position: Option<Position>, what: String| Divergence {
-            sample: logged.open.key.clone(),
-            epoch: logged.open.epoch,
-            position,
-            what,
-        };
-        let open = |replayed: &mut Replayed| {
-            replayed.open += 1;
-            recorded.by_role().iter().for_each(|(role, n)| replayed.report.add_calls(role, *n));
-        };
-        match again(&linked, &sample, &recorded) {
-            Ok(outcome) => {
-                let leaf = outcome.leaf();
-                // A trial that was cut off between its last answer and its end has ended all the same.
-                if let Some(what) = logged.close.as_ref().and_then(|close| differs(&outcome, close, leaf)) {
-                    replayed.divergences.push(diverged(None, what));
+    let mut diverged: Vec<(u64, Divergence)> = Vec::new();
+    let mut fold = |number: u64, of: OfTrial| {
+        replayed.unanswered += of.unanswered;
+        diverged.extend(of.divergence.map(|divergence| (number, divergence)));
+        match of.report {
+            Ok(report) => replayed.report.add(&report),
+            Err(by_role) => {
+                replayed.open += 1;
+                for (role, n) in &by_role {
+                    replayed.report.add_calls(role, *n);
                 }
-                replayed.report.add(outcome::report(&linked.program, &outcome, leaf));
-                ended += 1;
-            }
-            Err(Missing::Answer(position)) => {
-                if logged.close.is_some() {
-                    replayed.divergences.push(diverged(Some(position), NO_ANSWER.to_owned()));
-                }
-                open(&mut replayed);
-            }
-            Err(Missing::Differs(position, what)) => {
-                replayed.divergences.push(diverged(Some(position), what));
-                open(&mut replayed);
             }
         }
-    }
+    };
+    side_by_side(&numbers, schedule.threads(numbers.len()), of_trial, &mut fold)?;
+    diverged.sort_by_key(|(number, _)| *number);
+    replayed.divergences = diverged.into_iter().map(|(_, divergence)| divergence).collect();
     // Trials that never began are in no record but the header's count.
-    let begun = ended + replayed.open;
-    replayed.open += log.header().trials.unwrap_or_default().saturating_sub(begun);
+    replayed.open += log.header().trials.unwrap_or_default().saturating_sub(numbers.len() as u64);
     replayed.report.add_open(replayed.open);
     let dataset = Key::from_hex(&log.header().dataset).unwrap_or(Key([0; 32]));
     replayed.digest = outcome::digest(&linked.hash, &dataset, &replayed.report);
     Ok(replayed)
 }
 
+/// Calls a function for each number, on so many threads, and hands on what comes of it as it comes.
+fn side_by_side<T: Send>(
+    numbers: &[u64],
+    threads: usize,
+    of: impl Fn(u64) -> Result<T, LogError> + Sync,
+    fold: &mut impl FnMut(u64, T),
+) -> Result<(), LogError> {
+    if threads == 1 {
+        return numbers.iter().try_for_each(|number| {
+            fold(*number, of(*number)?);
+            Ok(())
+        });
+    }
+    let (next, of) = (AtomicUsize::new(0), &of);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(2 * threads);
+        for _ in 0..threads {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send((*number, of(*number))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        receiver.iter().try_for_each(|(number, found)| {
+            fold(number, found?);
+            Ok(())
+        })
+    })
+}
+
+fn one(log: &Log, linked: &Arc<Linked>, number: u64, shuffle: Option<u64>, cause: Cause) -> Result<OfTrial, LogError> {
+    let logged = log.trial(number)?;
+    let (sample, recorded) = recorded_trial(&logged);
+    let diverged = |found| Some(Divergence::new(&logged.open.key, logged.open.epoch, found, cause));
+    let open = |divergence| OfTrial {
+        report: Err(recorded.by_role().into_iter().collect()),
+        divergence,
+        unanswered: recorded.unanswered,
+    };
+    Ok(match again(linked, &sample, &recorded, shuffle.map(|seed| drawn(seed, number))) {
+        Ok(outcome) => {
+            let leaf = outcome.leaf();
+            // A trial that was cut off between its last answer and its end has ended all the same.
+            let differs = logged.close.as_ref().and_then(|close| differs(&outcome, close, leaf));
+            OfTrial {
+                report: Ok(outcome::report(&linked.program, &outcome, leaf)),
+                divergence: differs.map(Differs::whole).and_then(diverged),
+                unanswered: recorded.unanswered,
+            }
+        }
+        Err(Missing::Answer(found)) => open(if logged.close.is_some() { diverged(found) } else { None }),
+        Err(Missing::Differs(found)) => open(diverged(found)),
+    })
+}
+
 /// An ended trial again, from its recorded answers alone. The error says how it differs from its recorded end.
 pub(crate) fn closed(
     linked: &Arc<Linked>,
-    sample: &Arc<aigo_machine::Sample>,
+    sample: &Arc<Sample>,
     recorded: &Recorded,
     close: &aigo_log::Close,
-) -> Result<(Outcome, Key), String> {
-    let outcome = again(linked, sample, recorded).map_err(|missing| match missing {
-        Missing::Answer(position) => format!("{} at {}: {NO_ANSWER}", position.graph, position.node),
-        Missing::Differs(position, what) => format!("{} at {}: {what}", position.graph, position.node),
-    })?;
+) -> Result<(Outcome, Key), Differs> {
+    let outcome =
+        again(linked, sample, recorded, None).map_err(|(Missing::Answer(found) | Missing::Differs(found))| found)?;
     let leaf = outcome.leaf();
     match differs(&outcome, close, leaf) {
-        Some(what) => Err(what),
+        Some(what) => Err(Differs::whole(what)),
         None => Ok((outcome, leaf)),
     }
 }
@@ -145,36 +221,45 @@ pub(crate) fn closed(
 const NO_ANSWER: &str = "the log has no answer for this call, although the trial has ended";
 
 /// Why a trial cannot be replayed to its end.
-enum Missing {
-    Answer(Position),
-    Differs(Position, String),
+pub(crate) enum Missing {
+    Answer(Differs),
+    Differs(Differs),
 }
 
-fn again(linked: &Arc<Linked>, sample: &Arc<aigo_machine::Sample>, recorded: &Recorded) -> Result<Outcome, Missing> {
+/// The next ask to answer: any of them, since lanes do not see one another.
+pub(crate) fn pick(pending: &mut Vec<Pending>, shuffle: Option<u64>, step: u64) -> Option<Pending> {
+    let (Some(seed), Ok(most)) = (shuffle, u64::try_from(pending.len())) else { return pending.pop() };
+    let at = drawn(seed, step).checked_rem(most)?;
+    Some(pending.swap_remove(usize::try_from(at).unwrap_or(0)))
+}
+
+pub(crate) fn again(
+    linked: &Arc<Linked>,
+    sample: &Arc<Sample>,
+    recorded: &Recorded,
+    shuffle: Option<u64>,
+) -> Result<Outcome, Missing> {
     let (mut trial, mut pending) = Trial::start(Arc::clone(linked), Arc::clone(sample));
+    let mut step = 0;
     // The first ask without an answer is the one to tell of; the lanes beside it do not matter any more.
-    while let Some(next) = pending.pop() {
+    while let Some(next) = pick(&mut pending, shuffle, step) {
+        step += 1;
         match recorded.find(&next.ask) {
             Found::Answer(answer) => pending.extend(trial.answer(next.lane, answer)),
-            Found::Nothing => return Err(Missing::Answer(next.ask.position)),
+            Found::Nothing => return Err(Missing::Answer(Differs::at(&next.ask.position, NO_ANSWER))),
             Found::Other { recorded, asked } => {
-                let what = format!(
-                    "something else is asked here than was recorded (content {asked}, recorded {recorded}): the log was changed, \
-                     or this build renders or reads differently"
-                );
-                return Err(Missing::Differs(next.ask.position, what));
+                let what =
+                    format!("something else is asked here than was recorded (content {asked}, recorded {recorded})");
+                return Err(Missing::Differs(Differs::at(&next.ask.position, what)));
             }
         }
     }
-    trial.outcome().ok_or_else(|| {
-        let position = Position { graph: "".into(), node: "".into(), index: Vec::new() };
-        Missing::Differs(position, "the trial does not end".to_owned())
-    })
+    trial.outcome().ok_or_else(|| Missing::Differs(Differs::whole("the trial does not end")))
 }
 
 /// How an outcome differs from the recorded end, if it does. The scores beside the leaf are compared as well: people and tools
 /// read those, and not the hash.
-fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> Option<String> {
+pub(crate) fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> Option<String> {
     let recomputed = outcome::close(close.trial, outcome, leaf);
     if *close == recomputed {
         return None;
@@ -184,13 +269,18 @@ fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> Option<Stri
     }
     let pairs = recomputed.scores.iter().zip(&close.scores);
     Some(match pairs.into_iter().find(|(a, b)| a != b) {
-        Some((now, then)) => {
-            let show = |score: &aigo_log::Score| {
-                score.value.as_ref().map_or_else(|| score.outcome.clone(), ToString::to_string)
-            };
+        Some((now, then)) if (&now.scorer, now.turn) == (&then.scorer, then.turn) => {
             let turn = now.turn.map_or_else(String::new, |turn| format!(", turn {turn}"));
-            format!("the score of `{}`{turn} is {}, and was recorded as {}", now.scorer, show(now), show(then))
+            format!("the score of `{}`{turn} is {}, and was recorded as {}", now.scorer, shown(now), shown(then))
+        }
+        Some((now, then)) => format!("it has a score of `{}` where one of `{}` was recorded", now.scorer, then.scorer),
+        None if recomputed.scores.len() != close.scores.len() => {
+            format!("it has {} scores, and {} were recorded", recomputed.scores.len(), close.scores.len())
         }
         None => "its positions, contents, answers or reasons hash differently than was recorded".to_owned(),
     })
+}
+
+fn shown(score: &aigo_log::Score) -> String {
+    score.value.as_ref().map_or_else(|| score.outcome.clone(), ToString::to_string)
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use regex::{Regex, RegexBuilder};
 
@@ -270,20 +270,20 @@ pub(crate) fn passes(test: Test, value: &Value) -> bool {
 }
 
 /// A compiled pattern. The same few patterns are asked for again and again, so they are kept; what is kept cannot be seen
-/// from the result.
-pub fn regex(pattern: &str) -> Result<Regex, String> {
-    static KEPT: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
+/// from the result. It is shared: a copy of a pattern would begin with empty caches.
+pub fn regex(pattern: &str) -> Result<Arc<Regex>, String> {
+    static KEPT: Mutex<BTreeMap<String, Arc<Regex>>> = Mutex::new(BTreeMap::new());
     const MOST_KEPT: usize = 256;
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(regex) = kept.get(pattern) {
-        return Ok(regex.clone());
+        return Ok(Arc::clone(regex));
     }
     let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
     let why = |text: &str| text.lines().last().map(|line| line.trim().trim_start_matches("error: ").to_owned());
-    let regex = built.map_err(|error| why(&error.to_string()).unwrap_or_default())?;
+    let regex = Arc::new(built.map_err(|error| why(&error.to_string()).unwrap_or_default())?);
     if kept.len() >= MOST_KEPT {
         kept.clear();
     }
-    kept.insert(pattern.to_owned(), regex.clone());
+    kept.insert(pattern.to_owned(), Arc::clone(&regex));
     Ok(regex)
 }

@@ -94,6 +94,10 @@ pub const MIN_N: u32 = 5;
 /// The share of missing samples that a gate bears unless the task says otherwise.
 pub const MAX_MISSING: f64 = 0.05;
 
+/// How often a judge is asked in all before a failing verdict stands, where one verdict could turn a gate red and the task
+/// says nothing else.
+pub const CONFIRM: u32 = 3;
+
 /// The aggregates of one scorer that gates may name.
 pub const AGGREGATES: [Reducer; 5] = [Reducer::Mean, Reducer::Median, Reducer::Min, Reducer::Max, Reducer::Rate];
 
@@ -165,6 +169,24 @@ pub fn holds(value: f64, comparison: Comparison, threshold: f64) -> bool {
 }
 
 impl Gate {
+    /// Whether it holds only where no conversation fails, so that one wrong verdict turns it red.
+    pub fn bears_none(&self) -> bool {
+        let Some((comparison, number)) = self.condition else { return false };
+        let at_least = matches!(comparison, Comparison::GreaterOrEqual | Comparison::Equal);
+        match self.aggregate {
+            Aggregate::Of(Reducer::Rate) => at_least && number >= 1.0,
+            Aggregate::Of(Reducer::Min) => at_least || comparison == Comparison::Greater,
+            Aggregate::Count => {
+                // Of what is bad: `count(x < 3) == 0`.
+                let is_bad = |(sign, _)| matches!(sign, Comparison::Less | Comparison::LessOrEqual);
+                let none = (matches!(comparison, Comparison::Equal | Comparison::LessOrEqual) && number < 1.0)
+                    || (comparison == Comparison::Less && number <= 1.0);
+                self.counted.is_some_and(is_bad) && none
+            }
+            _ => false,
+        }
+    }
+
     /// As it is written.
     pub fn text(&self) -> String {
         let mut out = String::new();

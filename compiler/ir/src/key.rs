@@ -11,11 +11,12 @@ pub struct Key(pub [u8; 32]);
 impl Key {
     /// The first `n` bytes in lower-case hexadecimal.
     pub fn hex(&self, n: usize) -> String {
-        use fmt::Write as _;
-        self.0.iter().take(n).fold(String::new(), |mut out, byte| {
-            let _ = write!(out, "{byte:02x}");
-            out
-        })
+        let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+        let mut out = String::with_capacity(2 * n);
+        for byte in self.0.iter().take(n) {
+            out.extend([digit(byte >> 4), digit(byte & 15)]);
+        }
+        out
     }
 
     /// The other way, of all 32 bytes.

@@ -1,5 +1,6 @@
 //! The contract between compiler, machine, log and report.
 
+pub mod address;
 pub mod bounds;
 pub mod check;
 pub mod diagnostic;
@@ -21,6 +22,7 @@ pub mod quote;
 pub mod read;
 mod read_graph;
 pub mod reduce;
+pub mod reuse;
 mod role;
 pub mod schema;
 pub mod selection;

@@ -1,5 +1,6 @@
 //! Messages, turns, labels, transcripts.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -38,6 +39,8 @@ pub enum MessageKind {
         /// The tool's name.
         tool: Arc<str>,
     },
+    /// A chunk that an application has read for what it says next; the text is the chunk. Judges see it, nobody else does.
+    Read,
 }
 
 /// One message.
@@ -61,6 +64,7 @@ impl Message {
             MessageKind::Say => "say",
             MessageKind::Call { .. } => "call",
             MessageKind::Result { .. } => "result",
+            MessageKind::Read => "read",
         };
         Value::map([
             ("author", Value::Str(self.author.clone())),
@@ -106,6 +110,10 @@ impl Message {
             MessageKind::Result { id, tool } => {
                 pairs.push(("result", Value::map([("id", text(id)), ("tool", text(tool))])));
             }
+            MessageKind::Read => {
+                pairs.push(("context", Value::list(vec![text(&self.text)])));
+                return Value::map(pairs);
+            }
         }
         pairs.push(("text", text(&self.text)));
         Value::map(pairs)
@@ -125,6 +133,8 @@ impl Message {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversation {
     messages: Vec<Message>,
+    /// How long answers took: the turn, who answered, and the time in milliseconds.
+    took: Vec<(u32, Arc<str>, u64)>,
 }
 
 impl Conversation {
@@ -133,6 +143,18 @@ impl Conversation {
         let begins = &*author == USER && kind == MessageKind::Say;
         let turn = self.turn() + u32::from(begins);
         self.messages.push(Message { author, kind, text, turn });
+    }
+
+    /// Notes how long a role took for an answer in the present turn, in milliseconds.
+    pub fn took(&mut self, role: Arc<str>, ms: u64) {
+        let turn = self.turn();
+        self.took.push((turn, role, ms));
+    }
+
+    /// How long the answers of a role took in a turn, all together, in milliseconds; none where nobody was asked.
+    pub fn ms_in(&self, turn: u32, role: &str) -> Option<u64> {
+        let of_turn = self.took.iter().filter(|(at, who, _)| *at == turn && **who == *role).map(|(_, _, ms)| *ms);
+        of_turn.reduce(u64::saturating_add)
     }
 
     /// The messages as a list of maps, exactly: what transcripts and logs hold. `spec/transcript.md` says what each is.
@@ -156,6 +178,12 @@ impl Conversation {
                 MessageKind::Result { id: part("result", "id")?, tool: part("result", "tool")? }
             } else if message.get("system").is_some() {
                 MessageKind::System { audience: text(message, "system")? }
+            } else if message.get("text").is_none() && message.get("context").is_some() {
+                let chunks = message.get("context").and_then(Value::as_list)?;
+                for chunk in chunks {
+                    conversation.push(text(message, "author")?, MessageKind::Read, chunk.as_str()?.into());
+                }
+                continue;
             } else {
                 MessageKind::Say
             };
@@ -194,8 +222,8 @@ impl Conversation {
         said.map(|m| &*m.text).collect::<Vec<_>>().join("\n")
     }
 
-    /// The messages from turn `first` to turn `last`, system messages left out, each with its label: `6u`, `6a`, `6t1` and
-    /// so on. A second message of one author in a turn is `6a2`; other roles go by name, `6:critic`.
+    /// The messages from turn `first` to turn `last`, system messages left out, each with its label: `6u`, `6a`, `6t1`, `6c1`
+    /// and so on. A second message of one author in a turn is `6a2`; other roles go by name, `6:critic`.
     pub fn labelled(&self, first: u32, last: u32) -> Vec<(String, &Message)> {
         // Counts of the present turn alone: turns never come back.
         let mut counts: Vec<(u32, String, u32)> = Vec::new();
@@ -205,6 +233,7 @@ impl Conversation {
             let letter = match (&message.kind, &*message.author) {
                 (MessageKind::System { .. }, _) => continue,
                 (MessageKind::Call { .. } | MessageKind::Result { .. }, _) => "t".to_owned(),
+                (MessageKind::Read, _) => "c".to_owned(),
                 (MessageKind::Say, USER) => "u".to_owned(),
                 (MessageKind::Say, ASSISTANT) => "a".to_owned(),
                 (MessageKind::Say, other) => format!(":{other}"),
@@ -224,7 +253,8 @@ impl Conversation {
                         1
                     }
                 };
-                let number = if count > 1 || letter == "t" { count.to_string() } else { String::new() };
+                let number =
+                    if count > 1 || letter == "t" || letter == "c" { count.to_string() } else { String::new() };
                 format!("{}{letter}{number}", message.turn)
             };
             if matches!(message.kind, MessageKind::Call { .. }) {
@@ -237,14 +267,33 @@ impl Conversation {
         out
     }
 
-    /// The messages from turn `first` to turn `last` as text, one label a message.
-    pub fn transcript(&self, first: u32, last: u32) -> String {
+    /// These messages of one role, or of all where none is named. The labels are those of the whole conversation.
+    pub fn shown<'c>(
+        &'c self,
+        first: u32,
+        last: u32,
+        only: Option<&'c str>,
+    ) -> impl Iterator<Item = (String, &'c Message)> {
+        let messages = self.labelled(first, last).into_iter();
+        messages.filter(move |(_, message)| only.is_none_or(|only| *message.author == *only))
+    }
+
+    /// The messages from turn `first` to turn `last` as text, one label a message; of one role where one is named. Further
+    /// lines of a message are indented: what begins with a label is a message, and none forges another.
+    pub fn transcript(&self, first: u32, last: u32, only: Option<&str>) -> String {
         let mut out = String::new();
-        for (label, message) in self.labelled(first, last) {
+        for (label, message) in self.shown(first, last, only) {
             let _ = match &message.kind {
-                MessageKind::Call { tool, arguments, .. } => writeln!(out, "[{label}] call of {tool}: {arguments}"),
-                MessageKind::Result { tool, .. } => writeln!(out, "[{label}] result of {tool}: {}", message.text),
-                _ => writeln!(out, "[{label}] {}: {}", message.author, message.text),
+                MessageKind::Call { tool, arguments, .. } => {
+                    writeln!(out, "[{label}] call of {tool}: {}", indented(arguments))
+                }
+                MessageKind::Result { tool, .. } => {
+                    writeln!(out, "[{label}] result of {tool}: {}", indented(&message.text))
+                }
+                MessageKind::Read => {
+                    writeln!(out, "[{label}] read by {}: {}", message.author, indented(&message.text))
+                }
+                _ => writeln!(out, "[{label}] {}: {}", message.author, indented(&message.text)),
             };
         }
         out
@@ -255,7 +304,7 @@ impl Conversation {
         let mut out = String::new();
         for message in self.messages.iter().filter(|message| message.turn <= last) {
             if let MessageKind::System { audience } = &message.kind {
-                let _ = writeln!(out, "[system] to {audience}: {}", message.text);
+                let _ = writeln!(out, "[system] to {audience}: {}", indented(&message.text));
             }
         }
         out
@@ -271,9 +320,28 @@ impl Conversation {
                 MessageKind::Say => writer.str("say"),
                 MessageKind::Call { id, tool, arguments } => writer.str("call").str(id).str(tool).str(arguments),
                 MessageKind::Result { id, tool } => writer.str("result").str(id).str(tool),
+                MessageKind::Read => writer.str("read"),
             };
         }
     }
+}
+
+/// A text whose lines after the first are indented, whatever breaks them.
+fn indented(text: &str) -> Cow<'_, str> {
+    let is_break = |c| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    if !text.contains(is_break) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        // A pair of them is one break.
+        if is_break(c) && !(c == '\r' && chars.peek() == Some(&'\n')) {
+            out.push_str("    ");
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// The label of the first thing that a role says in a turn: `6u`, `6a`, `6:critic`.
@@ -327,7 +395,7 @@ mod tests {
         let labels: Vec<String> = c.labelled(0, 9).into_iter().map(|(label, _)| label).collect();
         assert_eq!(labels, ["0a", "1u", "1t1", "1t1", "1a", "1a2", "2u"]);
         assert_eq!((c.turns_of(ASSISTANT), c.said_in(1, ASSISTANT)), (vec![0, 1], "done\nreally".to_owned()));
-        assert_eq!(c.transcript(2, 2), "[2u] user: bye\n");
+        assert_eq!(c.transcript(2, 2, None), "[2u] user: bye\n");
     }
 
     #[test]

@@ -94,6 +94,8 @@ pub enum View {
         window: Option<u32>,
         /// Whether the instructions of the roles are shown too.
         sees_system: bool,
+        /// The one role whose messages are shown; all roles' unless one is named.
+        only: Option<Arc<str>>,
     },
 }
 

@@ -124,6 +124,8 @@ pub struct Tool {
     pub params: Vec<Parameter>,
     /// How its calls are answered.
     pub answer: ToolAnswer,
+    /// Of one that a role answers: whether a call that may have been made can be made again.
+    pub idempotent: bool,
 }
 
 impl Tool {
@@ -183,8 +185,13 @@ pub struct Scorer {
     pub over: Option<Reducer>,
     /// The evidence that a failing verdict must bring.
     pub evidence: EvidenceRule,
+    /// Whether its judge may say that there is nothing to judge in a turn.
+    pub skips: bool,
     /// The label of the step at which it scores; none where it scores the whole conversation.
     pub at: Option<Arc<str>>,
+    /// Whether it says that the conversation reached its end: where the application fails, it gives the worst value of its
+    /// scale and asks nobody.
+    pub completion: bool,
     /// For choosing scorers. They take no part in the program's hash.
     pub tags: Vec<Arc<str>>,
     /// How it is computed; none for [`EXPECTATIONS`], whose verdicts come from the solve graphs.

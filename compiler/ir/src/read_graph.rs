@@ -228,7 +228,8 @@ fn generate(line: &mut Cursor<'_>) -> Read<Node> {
                 Some("system") => true,
                 Some(other) => return line.fail(format!("`sees={other}`: the one thing to see is `system`")),
             };
-            View::Text { system, question, up_to, window, sees_system }
+            let only = line.text_of("only")?.map(Arc::from);
+            View::Text { system, question, up_to, window, sees_system, only }
         }
         other => return line.fail(format!("unknown view `{other}`")),
     };
@@ -255,7 +256,8 @@ fn schema(line: &mut Cursor<'_>) -> Read<Option<Schema>> {
 
 fn judged(line: &mut Cursor<'_>) -> Read<Judged> {
     let (scale, pass) = (crate::read::score::scale(line)?, line.needed_number("pass")?);
-    Ok(Judged { scale, pass, rule: crate::read::score::evidence(line)? })
+    let (rule, skips) = (crate::read::score::evidence(line)?, crate::read::score::skips(line)?);
+    Ok(Judged { scale, pass, rule, skips })
 }
 
 fn items(line: &mut Cursor<'_>) -> Read<Items> {

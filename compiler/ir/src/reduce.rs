@@ -24,11 +24,17 @@ pub enum Reducer {
     FirstFail,
     /// The most frequent value; of several the worst.
     Majority,
+    /// How early those stand that pass: the mean, over those, of the share that passes up to each; 0 where none does. Average
+    /// precision of a ranked list (Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, 8.4).
+    AveragePrecision,
 }
+
+/// The reason of a verdict of which every item was left out.
+pub const NOTHING_AT_STAKE: &str = "nothing at stake";
 
 impl Reducer {
     /// All reducers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::All,
         Self::Any,
         Self::Min,
@@ -38,6 +44,7 @@ impl Reducer {
         Self::Rate,
         Self::FirstFail,
         Self::Majority,
+        Self::AveragePrecision,
     ];
 
     /// The word in tasks, gates and programs.
@@ -52,6 +59,7 @@ impl Reducer {
             Self::Rate => "rate",
             Self::FirstFail => "first_fail",
             Self::Majority => "majority",
+            Self::AveragePrecision => "average_precision",
         }
     }
 
@@ -84,6 +92,11 @@ impl Reducer {
         matches!(self, Self::Rate | Self::FirstFail)
     }
 
+    /// Whether it counts what passes, and not the values.
+    pub const fn counts_passes(self) -> bool {
+        self.is_share() || matches!(self, Self::AveragePrecision)
+    }
+
     /// The number of some numbers, which must not be empty. Of a share they are 1 for what passes and 0 for what does not.
     pub fn of(self, numbers: &[f64]) -> Option<f64> {
         let first = *numbers.first()?;
@@ -94,6 +107,16 @@ impl Reducer {
             Self::FirstFail => {
                 let before = numbers.iter().position(|x| *x < 1.0).unwrap_or(numbers.len());
                 before as f64 / numbers.len() as f64
+            }
+            Self::AveragePrecision => {
+                let (mut hits, mut shares) = (0_u32, Vec::new());
+                for (rank, number) in numbers.iter().enumerate() {
+                    if *number >= 1.0 {
+                        hits += 1;
+                        shares.push(f64::from(hits) / (rank + 1) as f64);
+                    }
+                }
+                if shares.is_empty() { 0.0 } else { sum(&shares) / shares.len() as f64 }
             }
             Self::Majority => {
                 let count = |x: f64| numbers.iter().filter(|other| **other == x).count();
@@ -140,17 +163,18 @@ pub fn reduce(reducer: Reducer, scale: &Scale, pass: f64, quorum: Option<u32>, i
     }
     let missing: Vec<&Verdict> = items.iter().filter(|item| item.outcome.is_missing() && quorum.is_none()).collect();
     // A share counts what passes; every other reducer the values. A conversation passes by it where all its items do.
-    let is_share = reducer.is_share();
-    let number_of = |v: &&Verdict| match (&v.value, is_share) {
+    let counts = reducer.counts_passes();
+    let number_of = |v: &&Verdict| match (&v.value, counts) {
         (Some(value), false) => scale.number_of_reduced(value),
         (_, true) => v.pass.map(|pass| f64::from(u8::from(pass))),
         (None, false) => None,
     };
-    let ((worst, best), pass) = if is_share { ((0.0, 1.0), 1.0) } else { (scale.ends(), pass) };
+    let (worst, best) = if counts { (0.0, 1.0) } else { scale.ends() };
+    let pass = if reducer.is_share() { 1.0 } else { pass };
     let number = if missing.is_empty() {
         let numbers: Vec<f64> = scored.iter().filter_map(number_of).collect();
         if numbers.is_empty() {
-            return Verdict::scored(scale.end(false), true, "nothing at stake");
+            return Verdict::scored(scale.end(false), true, NOTHING_AT_STAKE);
         }
         reducer.of(&numbers)
     } else {
@@ -188,7 +212,8 @@ pub fn reduce(reducer: Reducer, scale: &Scale, pass: f64, quorum: Option<u32>, i
 fn value_of(reducer: Reducer, scale: &Scale, number: f64) -> Value {
     let plain = || Value::float(number).unwrap_or_default();
     match (scale, reducer) {
-        (_, Reducer::Mean | Reducer::Rate | Reducer::FirstFail | Reducer::Median) | (Scale::Unit, _) => plain(),
+        (_, Reducer::Mean | Reducer::Rate | Reducer::FirstFail | Reducer::Median | Reducer::AveragePrecision)
+        | (Scale::Unit, _) => plain(),
         (Scale::Boolean, _) => Value::Bool(number >= 1.0),
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of a scale of at most 101 steps")]
         (Scale::Range(..), _) => Value::Int(number as i64),
@@ -266,6 +291,18 @@ mod tests {
         let missing = Verdict::without_value(Outcome::Void, "gone");
         assert_eq!(first(&[at(false), missing.clone()]).value, Some(Value::Float(0.0)));
         assert_eq!(first(&[missing, at(false)]).outcome, Outcome::Void);
+    }
+
+    #[test]
+    fn what_stands_first_counts_most() {
+        let precision = |items: &[bool]| {
+            let items: Vec<Verdict> = items.iter().map(|holds| yes(*holds)).collect();
+            reduce(Reducer::AveragePrecision, &Scale::Unit, 0.5, None, &items)
+        };
+        assert_eq!(precision(&[false, true]).value, Some(Value::Float(0.5)));
+        assert_eq!(precision(&[true, false, true]).value, Some(Value::Float(f64::midpoint(1.0, 2.0 / 3.0))));
+        let none = precision(&[false, false]);
+        assert_eq!((none.value, none.pass), (Some(Value::Float(0.0)), Some(false)));
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct HttpCall {
     pub headers: Vec<Header>,
     /// A value whose texts are templates, sent as JSON after they are rendered; their results stay texts.
     pub body: Option<Value>,
+    /// The hosts that it may go to, where the address does not say one: `host`, or `host:port`.
+    pub allow_hosts: Vec<Arc<str>>,
     /// The longest it may take, in milliseconds.
     pub timeout_ms: Option<u64>,
 }
@@ -217,6 +219,8 @@ pub struct HttpRole {
     pub stream: bool,
     /// Whether it remembers the conversation.
     pub session: Session,
+    /// Whether a conversation that was cut off goes on in the middle all the same.
+    pub resumable: bool,
     /// The application's version: what it answered is only used again under the same one, and never without one.
     pub version: Option<Arc<str>>,
 }
@@ -271,6 +275,8 @@ pub struct CommandCall {
 pub struct CommandRole {
     /// How it is started.
     pub call: CommandCall,
+    /// Whether a conversation that was cut off goes on in the middle, with a new process.
+    pub resumable: bool,
     /// The application's version: what it answered is only used again under the same one, and never without one.
     pub version: Option<Arc<str>>,
 }

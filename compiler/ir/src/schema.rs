@@ -37,7 +37,19 @@ pub struct Judged {
     pub pass: f64,
     /// The evidence that a failing verdict must bring.
     pub rule: EvidenceRule,
+    /// Whether [`SKIP`] may stand in the place of a score.
+    pub skips: bool,
 }
+
+impl Judged {
+    /// What an answer is held against.
+    pub const fn contract<'c>(&'c self, conversation: &'c Conversation) -> Contract<'c> {
+        Contract { scale: &self.scale, pass: self.pass, rule: self.rule, skips: self.skips, conversation }
+    }
+}
+
+/// What a judge answers in the place of a score where there is nothing to judge.
+pub const SKIP: &str = "skip";
 
 /// The marker by which a simulated user without structured output says that it is done.
 pub const DONE: &str = "[DONE]";
@@ -72,16 +84,35 @@ pub fn user_turn_schema() -> Value {
     object(vec![("message", text(MESSAGE)), ("status", one_of("string", status))])
 }
 
-/// JSON Schema of a verdict: evidence, reason and score in this order, turns enumerated.
-pub fn verdict_schema(scale: &Scale, rule: EvidenceRule, labels: &[String]) -> Value {
-    let score = match scale {
+/// JSON Schema of a score, and of the word in its place where there may be none.
+fn score_schema(scale: &Scale, skips: bool) -> Value {
+    let skip = || skips.then(|| Value::str(SKIP));
+    let mixed = |ty: &str, values: Vec<Value>| {
+        let types = Value::list(vec![Value::str(ty), Value::str("string")]);
+        Value::map([("type", types), ("enum", Value::list(values.into_iter().chain(skip()).collect()))])
+    };
+    match scale {
+        Scale::Boolean if skips => mixed("boolean", vec![Value::Bool(true), Value::Bool(false)]),
         Scale::Boolean => Value::map([("type", Value::str("boolean"))]),
+        Scale::Range(low, high) if skips => mixed("integer", (*low..=*high).map(Value::Int).collect()),
         Scale::Range(low, high) => one_of("integer", (*low..=*high).map(Value::Int).collect()),
         Scale::Unit => {
-            Value::map([("type", Value::str("number")), ("minimum", Value::Int(0)), ("maximum", Value::Int(1))])
+            let number =
+                Value::map([("type", Value::str("number")), ("minimum", Value::Int(0)), ("maximum", Value::Int(1))]);
+            let either =
+                |skip| Value::map([("anyOf", Value::list(vec![number.clone(), one_of("string", vec![skip])]))]);
+            skip().map_or_else(|| number.clone(), either)
         }
-        Scale::Labels(labels) => one_of("string", labels.iter().map(|(label, _)| Value::Str(label.clone())).collect()),
-    };
+        Scale::Labels(labels) => {
+            let words = labels.iter().map(|(label, _)| Value::Str(label.clone()));
+            one_of("string", words.chain(skip()).collect())
+        }
+    }
+}
+
+/// JSON Schema of a verdict: evidence, reason and score in this order, turns enumerated.
+pub fn verdict_schema(scale: &Scale, rule: EvidenceRule, skips: bool, labels: &[String]) -> Value {
+    let score = score_schema(scale, skips);
     let mut properties = Vec::new();
     if rule != EvidenceRule::None && !labels.is_empty() {
         let turn = one_of("string", labels.iter().map(|label| Value::str(label.as_str())).collect());
@@ -105,7 +136,7 @@ pub fn verdicts_schema(judged: &Judged, count: usize, labels: &[String]) -> Valu
         ("type", Value::str("array")),
         ("minItems", count.clone()),
         ("maxItems", count),
-        ("items", verdict_schema(&judged.scale, judged.rule, labels)),
+        ("items", verdict_schema(&judged.scale, judged.rule, judged.skips, labels)),
     ]);
     object(vec![("verdicts", list)])
 }
@@ -171,6 +202,8 @@ pub struct Contract<'c> {
     pub pass: f64,
     /// The evidence that a failing verdict must bring.
     pub rule: EvidenceRule,
+    /// Whether [`SKIP`] may stand in the place of a score.
+    pub skips: bool,
     /// What the quotes must be found in.
     pub conversation: &'c Conversation,
 }
@@ -195,7 +228,7 @@ pub fn read_verdicts(answer: &str, count: usize, contract: &Contract<'_>) -> (Va
             let one = |(at, item): (usize, &Value)| {
                 let verdict = verdict_of(std::slice::from_ref(item), contract);
                 match verdict.outcome {
-                    Outcome::Scored => Ok(verdict.to_value()),
+                    Outcome::Scored | Outcome::NotApplicable => Ok(verdict.to_value()),
                     _ => Err(format!("verdict {}: {}", at + 1, verdict.reason)),
                 }
             };
@@ -218,11 +251,21 @@ fn verdict_of(found: &[Value], contract: &Contract<'_>) -> Verdict {
         }
         other => other.clone(),
     };
-    let fits = found.iter().rev().find_map(|object| {
+    let skipped = |object: &Value| {
+        let reason = object.get("reason").and_then(Value::as_str).unwrap_or_default();
+        Verdict::without_value(Outcome::NotApplicable, reason)
+    };
+    let is_skip = |object: &Value| contract.skips && object.get("score").and_then(Value::as_str) == Some(SKIP);
+    let on_scale = |object: &Value| {
         let score = object.get("score")?;
         let score = if matches!(contract.scale, Scale::Range(..)) { whole(score) } else { score.clone() };
-        Some((object, contract.scale.number(&score)?, score))
-    });
+        Some((contract.scale.number(&score)?, score))
+    };
+    let last = found.iter().rev().find(|object| is_skip(object) || on_scale(object).is_some());
+    if let Some(object) = last.filter(|object| is_skip(object)) {
+        return skipped(object);
+    }
+    let fits = last.and_then(|object| on_scale(object).map(|(number, score)| (object, number, score)));
     let Some((object, number, score)) = fits else {
         let seen = found.iter().rev().find_map(|object| object.get("score"));
         return invalid(match seen {
@@ -282,6 +325,7 @@ fn lacking(rule: EvidenceRule, evidence: &[Evidence], conversation: &Conversatio
         EvidenceRule::Omission if !from_user => {
             Some("a failing score needs evidence that quotes the user's unanswered words")
         }
+        EvidenceRule::User if !from_user => Some("a failing score needs evidence that quotes the user"),
         _ => None,
     }
 }
@@ -299,7 +343,8 @@ mod tests {
     }
 
     fn read(rule: EvidenceRule, answer: &str) -> Verdict {
-        let contract = Contract { scale: &Scale::Range(1, 5), pass: 4.0, rule, conversation: &conversation() };
+        let contract =
+            Contract { scale: &Scale::Range(1, 5), pass: 4.0, rule, skips: false, conversation: &conversation() };
         read_verdict(answer, &contract)
     }
 
@@ -336,8 +381,13 @@ mod tests {
     #[test]
     fn a_list_of_verdicts_has_one_for_each_item() {
         let read = |count: usize, answer: &str| {
-            let contract =
-                Contract { scale: &Scale::Boolean, pass: 1.0, rule: EvidenceRule::None, conversation: &conversation() };
+            let contract = Contract {
+                scale: &Scale::Boolean,
+                pass: 1.0,
+                rule: EvidenceRule::None,
+                skips: true,
+                conversation: &conversation(),
+            };
             let (value, complaint) = read_verdicts(answer, count, &contract);
             complaint.unwrap_or_else(|| value.get("items").and_then(Value::as_list).unwrap().len().to_string())
         };

@@ -61,7 +61,7 @@ pub(crate) fn has_no_tags(source: &str) -> bool {
 }
 
 /// Where the next tag begins, from a place in the text on.
-fn tag_at(source: &str, from: usize) -> Option<usize> {
+pub(crate) fn tag_at(source: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         at += source.get(at..)?.find('{')?;

@@ -153,13 +153,15 @@ pub enum EvidenceRule {
     Pair,
     /// The user's words that went unanswered, and the turn where the answer was due.
     Omission,
+    /// At least one quote from the user: where the user's side is judged.
+    User,
     /// None.
     None,
 }
 
 impl EvidenceRule {
     /// All rules.
-    pub const ALL: [Self; 4] = [Self::Commission, Self::Pair, Self::Omission, Self::None];
+    pub const ALL: [Self; 5] = [Self::Commission, Self::Pair, Self::Omission, Self::User, Self::None];
 
     /// The word in tasks and programs.
     pub const fn word(self) -> &'static str {
@@ -167,6 +169,7 @@ impl EvidenceRule {
             Self::Commission => "commission",
             Self::Pair => "pair",
             Self::Omission => "omission",
+            Self::User => "user",
             Self::None => "none",
         }
     }

@@ -13,7 +13,7 @@ pub(crate) mod types;
 pub(crate) use flow::topological;
 pub use reads::Reads;
 pub use tools::{is_path_of_state, tool_names};
-pub use types::{call_names, names_of_check, rule_names};
+pub use types::{call_names, chat, names_of_check, request_names, rule_names};
 
 use std::fmt;
 use std::sync::Arc;

@@ -29,6 +29,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// Whether it gives recorded conversations.
+    pub(crate) const fn is_recorded(&self) -> bool {
+        matches!(self.samples, Samples::Transcripts { .. })
+    }
+
     /// A source without any further keys.
     pub(crate) const fn new(samples: Samples, span: Span) -> Self {
         Self { samples, span, tags: Vec::new(), cluster: None, filter: None, shuffle: None, limit: None }

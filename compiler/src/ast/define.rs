@@ -24,6 +24,8 @@ pub(crate) struct Definition<T> {
     pub(crate) name: Spanned<String>,
     /// `params`
     pub(crate) params: Vec<Param>,
+    /// `version`
+    pub(crate) version: u32,
     /// What it stands for.
     pub(crate) body: T,
 }
@@ -57,8 +59,17 @@ pub(crate) struct Persona {
 pub(crate) struct Use {
     /// The definition's name.
     pub(crate) name: Spanned<String>,
+    /// The version that is asked for, `NAME@1`.
+    pub(crate) version: Option<u32>,
     /// What it is given.
     pub(crate) with: Vec<Argument>,
+}
+
+impl Use {
+    /// What scopes call it.
+    pub(crate) fn key(&self) -> String {
+        self.version.map_or_else(|| self.name.value.clone(), |version| format!("{}@{version}", self.name.value))
+    }
 }
 
 /// One entry of `with`.

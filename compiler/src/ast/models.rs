@@ -99,6 +99,8 @@ pub(crate) struct Request {
     pub(crate) headers: Vec<Header>,
     /// `body`, and its texts.
     pub(crate) body: Option<(Value, Vec<Leaf>)>,
+    /// `allow_hosts`
+    pub(crate) allow_hosts: Vec<String>,
     /// `timeout`
     pub(crate) timeout_ms: Option<u64>,
 }
@@ -116,6 +118,8 @@ pub(crate) struct Http {
     pub(crate) session: Session,
     /// `version`
     pub(crate) version: Option<Spanned<String>>,
+    /// `resumable`
+    pub(crate) resumable: bool,
 }
 
 /// Where a reply has what: paths that are still text.
@@ -151,6 +155,8 @@ pub(crate) struct Command {
     pub(crate) env: Vec<(Spanned<String>, Spanned<String>)>,
     /// `timeout`
     pub(crate) timeout_ms: Option<u64>,
+    /// Of one that plays a role: `resumable`
+    pub(crate) resumable: bool,
 }
 
 /// A call before or after a sample.

@@ -123,6 +123,8 @@ pub(crate) struct Scorer {
     pub(crate) runs: Option<Spanned<u32>>,
     /// `confirm`
     pub(crate) confirm: Option<Spanned<u32>>,
+    /// `completion`
+    pub(crate) completion: Option<bool>,
     /// `when`
     pub(crate) when: Option<Leaf>,
     /// `tags`
@@ -162,7 +164,8 @@ impl Method {
         match self {
             Self::Check(check) => check.turns == Turns::Every && !check.test.is_of_conversation(),
             Self::Judge(judge) => judge.per_turn,
-            Self::Graph(_) | Self::Use(_) => false,
+            Self::Graph(graph) => graph.has_turns(),
+            Self::Use(_) => false,
         }
     }
 }
@@ -194,6 +197,8 @@ pub(crate) struct Judge {
     pub(crate) sees_system: bool,
     /// `evidence`
     pub(crate) evidence: EvidenceRule,
+    /// `skip`: when there is nothing to judge.
+    pub(crate) skip: Option<Spanned<String>>,
 }
 
 /// A verdict on another conversation.
@@ -214,6 +219,24 @@ pub(crate) struct Graph {
     pub(crate) steps: Vec<GraphStep>,
     /// `scale`
     pub(crate) scale: Scale,
+    /// `per: turn`
+    pub(crate) per_turn: bool,
+    /// `join`
+    pub(crate) join: Option<Reducer>,
+}
+
+impl Graph {
+    /// Whether it gives values of turns.
+    fn has_turns(&self) -> bool {
+        fn of(steps: &[GraphStep]) -> bool {
+            steps.iter().any(|step| match &step.verb {
+                GraphVerb::Each { per_turn, .. } => per_turn.is_some(),
+                GraphVerb::If { then, otherwise, .. } => of(then) || of(otherwise),
+                _ => false,
+            })
+        }
+        self.per_turn || of(&self.steps)
+    }
 }
 
 /// A step of a graph.
@@ -240,6 +263,10 @@ pub(crate) enum GraphVerb {
         max_items: u32,
         /// `model`
         model: Option<Spanned<String>>,
+        /// `who`
+        who: Option<Spanned<String>>,
+        /// `needed: true`, and where.
+        needed: Option<Span>,
     },
     /// `each`
     Each {
@@ -251,6 +278,10 @@ pub(crate) enum GraphVerb {
         steps: Vec<GraphStep>,
         /// `batch: true`, and where.
         batch: Option<Span>,
+        /// `about`
+        about: Option<Leaf>,
+        /// `per: turn`, and where.
+        per_turn: Option<Span>,
     },
     /// `judge`
     Judge(Box<Judge>),

@@ -4,7 +4,7 @@ use aigo_ir::node::Ending;
 use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 
-use super::{Leaf, Param, Step};
+use super::{CallKind, Leaf, Param, Step};
 
 /// A sample with steps of its own.
 #[derive(Clone, Debug)]
@@ -42,6 +42,21 @@ pub(crate) struct Tool {
     pub(crate) fail: Option<(u32, String)>,
     /// `ends`
     pub(crate) ends: Option<Ending>,
+    /// `http` or `command`, in the place of rules.
+    pub(crate) by: Option<ToolBy>,
+}
+
+/// Who answers a tool's calls in the place of rules.
+#[derive(Clone, Debug)]
+pub(crate) struct ToolBy {
+    /// `http` or `command`
+    pub(crate) does: CallKind,
+    /// `reply`
+    pub(crate) reply: Option<Leaf>,
+    /// `version`
+    pub(crate) version: Option<Spanned<String>>,
+    /// `idempotent`
+    pub(crate) idempotent: bool,
 }
 
 /// What a tool gives back.

@@ -23,6 +23,7 @@ impl Checker<'_> {
         insert_setup(&mut of_applications, &task.setup);
         of_applications.insert("message", Type::Str);
         of_applications.insert("session", Type::Str);
+        of_applications.insert("chat", aigo_ir::verify::chat());
         let mut roles = Vec::new();
         for model in &task.models {
             let name = model.role.value.as_str();
@@ -43,6 +44,8 @@ impl Checker<'_> {
             };
             roles.push(Role { name: name.into(), player, origin: Origin::at(model.role.span) });
         }
+        self.names.clone_from(names);
+        roles.extend(task.tools.iter().filter_map(|tool| self.tool_role(tool, task, names)));
         self.names.clone_from(names);
         roles
     }
@@ -122,5 +125,5 @@ fn command_role(
     version: Option<&aigo_ir::span::Spanned<String>>,
 ) -> aigo_ir::program::CommandRole {
     let version = version.map(|version| version.value.as_str().into());
-    aigo_ir::program::CommandRole { call: http::command(command), version }
+    aigo_ir::program::CommandRole { call: http::command(command), resumable: command.resumable, version }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aigo_ir::check::Test;
 use aigo_ir::expr::Expr;
 use aigo_ir::template;
 use aigo_ir::typing::Names;
@@ -11,7 +12,9 @@ use super::Checker;
 impl Checker<'_> {
     /// The slot of a name of a definition; none where the name stays what it is.
     fn slot_of(&self, name: &str) -> Option<String> {
-        let own = !self.prefix.is_empty() && name != "state" && Names::always().get(name).is_none();
+        // What a check itself binds is nobody's slot.
+        let of_check = self.of_check && Test::NAMES.contains(&name);
+        let own = !of_check && !self.prefix.is_empty() && name != "state" && Names::always().get(name).is_none();
         (own && self.names.get(name).is_some()).then(|| format!("{}{name}", self.prefix))
     }
 

@@ -9,6 +9,7 @@ use aigo_ir::check::{self, CheckKind, pattern_error};
 use aigo_ir::message::ASSISTANT;
 use aigo_ir::program;
 use aigo_ir::reduce::Reducer;
+use aigo_ir::schema::SKIP;
 use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::Scale;
@@ -50,7 +51,9 @@ impl Checker<'_> {
             ast::Test::Expr(leaf) => {
                 let before = self.names.clone();
                 self.names = names_of_check(&before);
+                self.of_check = true;
                 let condition = self.condition(leaf);
+                self.of_check = false;
                 self.names = before;
                 check::Test::Expr(condition?)
             }
@@ -96,11 +99,15 @@ impl Checker<'_> {
         let when = scorer.when.as_ref().map(|leaf| self.applies(leaf));
         let method = match &scorer.method {
             ast::Method::Check(check) => self.text_check(check).map(|check| Method::Check(Box::new(check))),
-            ast::Method::Judge(judge) => Some(Method::Judge(Box::new(self.judge(judge)))),
+            ast::Method::Judge(judge) => {
+                self.skips(judge, judge.per_turn);
+                Some(Method::Judge(Box::new(self.judge(judge))))
+            }
             ast::Method::Graph(graph) => self.graph(graph, scorer.span).map(|graph| Method::Graph(Box::new(graph))),
             // What it uses has been put in its place, or reported.
             ast::Method::Use { .. } => None,
         }?;
+        self.repeats(scorer, &method);
         let pass = self.pass(scorer, method.scale());
         Some(Scorer {
             name: scorer.name.value.as_str().into(),
@@ -109,10 +116,12 @@ impl Checker<'_> {
             at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
             runs: scorer.runs.as_ref().map(|runs| runs.value),
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            completion: scorer.completion == Some(true),
             when: when.flatten(),
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             origin: Origin::at(scorer.span),
             given: Vec::new(),
+            library: None,
             method,
         })
     }
@@ -157,6 +166,38 @@ impl Checker<'_> {
             window: judge.window,
             sees_system: judge.sees_system,
             evidence: judge.evidence,
+            skip: judge.skip.as_ref().map(|skip| skip.value.clone()),
+        }
+    }
+
+    /// A judge may leave out a turn or an item, and never the whole conversation: that would hide what the assistant did.
+    pub(super) fn skips(&mut self, judge: &ast::Judge, is_part: bool) {
+        let Some(skip) = &judge.skip else { return };
+        let labels = if let Scale::Labels(labels) = &judge.scale { labels.as_slice() } else { &[] };
+        let found = if labels.iter().any(|(label, _)| **label == *SKIP) {
+            let message = format!("`{SKIP}` is a label of the scale, and the word for what is left out");
+            catalog::BAD_VALUE.at(skip.span, message).help("give the label another name, or remove `skip`")
+        } else if !is_part {
+            let message = "`skip` leaves out a turn or an item, and this judge looks at the whole conversation";
+            let help = "say with `when`, from the user's side, to which samples the scorer applies";
+            catalog::SKIPS_THE_WHOLE.at(skip.span, message).help(help)
+        } else {
+            return;
+        };
+        self.found.push(found);
+    }
+
+    /// Draws of the whole would give a turn several values, where the graph gives those of turns itself.
+    pub(super) fn repeats(&mut self, scorer: &ast::Scorer, method: &Method) {
+        let Method::Graph(graph) = method else { return };
+        if !graph.has_turns || graph.of_turn.is_some() {
+            return;
+        }
+        for (key, span) in [("runs", &scorer.runs), ("confirm", &scorer.confirm)] {
+            let Some(span) = span.as_ref().map(|times| times.span) else { continue };
+            let message = format!("`{key}` would give turns several values: this graph judges all turns at once");
+            let help = "remove it; a graph with `per: turn`, or a judge of turns, takes it";
+            self.found.push(catalog::BAD_VALUE.at(span, message).help(help));
         }
     }
 
@@ -172,7 +213,18 @@ impl Checker<'_> {
         let (scale, evidence) = (checkpoint.judge.scale.clone(), checkpoint.judge.evidence);
         let (pass, over) = (scale.default_pass(), Some(Reducer::default_of(&scale)));
         let name = checkpoint.name.value.as_str().into();
-        program::Scorer { name, scale, pass, over, evidence, at: None, tags: Vec::new(), graph: None }
+        program::Scorer {
+            name,
+            scale,
+            pass,
+            over,
+            evidence,
+            skips: false,
+            at: None,
+            completion: false,
+            tags: Vec::new(),
+            graph: None,
+        }
     }
 }
 

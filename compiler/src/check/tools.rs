@@ -37,7 +37,11 @@ impl Checker<'_> {
             name: tool.name.value.as_str().into(),
             description: tool.description.as_deref().unwrap_or_default().into(),
             params: params.collect(),
-            answer: ToolAnswer::Rules(Box::new(ToolRules { require, set, returns, fail, ends: tool.ends })),
+            answer: match &tool.by {
+                Some(_) => ToolAnswer::Role(aigo_ir::reuse::tool_role(&tool.name.value)),
+                None => ToolAnswer::Rules(Box::new(ToolRules { require, set, returns, fail, ends: tool.ends })),
+            },
+            idempotent: tool.by.as_ref().is_some_and(|by| by.idempotent),
         }
     }
 

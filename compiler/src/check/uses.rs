@@ -1,7 +1,7 @@
 //! What definitions are given.
 
 use aigo_ir::diagnostic;
-use aigo_ir::expr::{Expr, Kind};
+use aigo_ir::expr::{Expr, Function, Kind};
 use aigo_ir::span::{Origin, Spanned};
 use aigo_ir::template;
 use aigo_ir::ty::Type;
@@ -60,7 +60,10 @@ impl Checker<'_> {
             };
             return Some((param.slot.clone(), param.ty.clone(), Expr::literal(default.clone())));
         };
-        let (expr, ty) = self.tree(&argument.value)?;
+        let (expr, ty) = match (&param.ty, &argument.value) {
+            (Type::Maybe(_), Tree::Text(leaf)) if !template::is_literal(&leaf.text) => self.maybe(leaf)?,
+            _ => self.tree(&argument.value)?,
+        };
         if !ty.fits(&param.ty) {
             let message =
                 format!("`{}` of `{}` is of type {}, and this is of type {ty}", param.name.value, name.value, param.ty);
@@ -101,6 +104,16 @@ impl Checker<'_> {
             return Some((Expr::literal(leaf.text.as_str()), Type::Str));
         }
         self.template_as_expression(leaf)
+    }
+
+    /// What some samples lack, for a parameter that may be missing: there it is null.
+    fn maybe(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
+        let Ok(Some(expr)) = template::as_expression(&leaf.text) else { return self.template_as_expression(leaf) };
+        let expr = Expr::call(Function::Default, vec![expr, Expr::literal(Value::Null)]);
+        let mut errors = Vec::new();
+        let ty = typing::check(&expr, &self.names, &mut errors);
+        self.report(leaf, &catalog::BAD_TEMPLATE, errors);
+        Some((self.renamed(&expr), ty))
     }
 
     fn template_as_expression(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
@@ -156,7 +169,7 @@ impl Checker<'_> {
                     (name.as_str().into(), Expr::literal(Value::str(persona.text.text.as_str())))
                 });
                 let found = Expr::new(Kind::Item(Box::new(Expr::map(texts.collect())), Box::new(expr.clone())));
-                Persona::Named(Expr::call(aigo_ir::expr::Function::Default, vec![found, expr]))
+                Persona::Named(Expr::call(Function::Default, vec![found, expr]))
             }
             _ => Persona::Text(self.template(leaf)),
         }
@@ -176,11 +189,12 @@ impl Checker<'_> {
 
     /// A scorer that a definition is: typed where it is written, with what is given here.
     pub(super) fn used_scorer(&mut self, scorer: &ast::Scorer, used: &ast::Use) -> Option<Scorer> {
-        let defined = self.scope.scorers.get(&used.name.value)?;
+        let defined = self.scope.scorers.get(&used.key())?;
         let mut given = self.arguments(&used.name, &defined.params, &used.with);
         let when = scorer.when.as_ref().and_then(|leaf| self.applies(leaf));
         let typed = defined.scorer.clone();
         given.extend(typed.given);
+        self.repeats(scorer, &typed.method);
         Some(Scorer {
             name: scorer.name.value.as_str().into(),
             pass: self.pass(scorer, typed.method.scale()),
@@ -188,9 +202,11 @@ impl Checker<'_> {
             at: scorer.at.as_ref().map(|at| at.value.as_str().into()),
             runs: scorer.runs.as_ref().map(|runs| runs.value),
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
+            completion: scorer.completion == Some(true),
             when: when.or(typed.when),
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             given,
+            library: typed.library,
             origin: Origin::at(scorer.span),
             method: typed.method,
         })

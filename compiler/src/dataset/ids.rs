@@ -43,7 +43,7 @@ pub(super) struct Ids(Vec<[u8; 16]>);
 
 impl Ids {
     pub(super) fn take(&mut self, raw: &Raw) {
-        self.0.extend(raw.id.as_ref().map(|id| mark(id)));
+        self.0.extend(raw.id.as_ref().map(|id| mark(&named(id, raw.epoch))));
     }
 
     /// Tells of ids that stand twice. Which they are and where they stand is looked up only if there are any, by reading once
@@ -64,7 +64,8 @@ impl Ids {
         let mut first: BTreeMap<String, Place> = BTreeMap::new();
         let mut told = 0;
         for raw in prepared.iter().flat_map(|source| source.raws(world)).filter_map(Result::ok) {
-            let Some(id) = raw.id.filter(|id| twice.contains(&mark(id))) else { continue };
+            let named = raw.id.as_ref().map(|id| named(id, raw.epoch));
+            let Some(id) = named.filter(|id| twice.contains(&mark(id))) else { continue };
             match first.get(&id) {
                 None => {
                     first.insert(id, raw.place);
@@ -83,6 +84,11 @@ impl Ids {
             }
         }
     }
+}
+
+/// What a sample must have alone: its id, or its id and its epoch where a recording says which one it is.
+fn named(id: &str, epoch: Option<u32>) -> String {
+    epoch.map_or_else(|| id.to_owned(), |epoch| format!("{id}`, epoch `{epoch}"))
 }
 
 /// What stands for an id: FNV-1a with 128 bits. Ids that share one by chance are told apart when they are looked up.

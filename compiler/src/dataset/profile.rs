@@ -69,6 +69,8 @@ pub(crate) struct Profile {
     hash: Option<MultisetHash>,
     /// The declared fields that no row has.
     pub(crate) absent: Vec<Arc<str>>,
+    /// The greatest epoch that recordings have; none where they have none.
+    pub(crate) epochs: Option<u32>,
     /// Whether a row has no id of its own.
     without_id: bool,
     /// The tags that samples have: each list of them once.
@@ -176,6 +178,7 @@ impl Profile {
             hash.add(&keys::whole(raw));
         }
         self.without_id |= raw.id.is_none();
+        self.epochs = self.epochs.max(raw.epoch);
         if !self.tags.contains(&raw.tags) {
             self.tags.insert(raw.tags.clone());
         }

@@ -18,6 +18,8 @@ const MOST_DEPTH: usize = 64;
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) id: Option<String>,
+    /// Which repeat of its scenario it is, where a recording says so.
+    pub(super) epoch: Option<u32>,
     pub(super) fields: Arc<Map>,
     pub(super) tags: Vec<String>,
     pub(super) cluster: Option<String>,
@@ -58,6 +60,7 @@ impl Raw {
         row.retain(|name, _| !matches!(name, "id" | "tags"));
         Ok(Self {
             id,
+            epoch: None,
             fields: Arc::new(row),
             tags,
             cluster: None,

@@ -22,6 +22,9 @@ const BATCH_BYTES: usize = 16 << 20;
 /// The field of a turn that is answered anew: what the assistant said when it was recorded.
 const REPLY: &str = "recorded_reply";
 
+/// The most epochs of a sample.
+const MOST_EPOCHS: u32 = 1000;
+
 pub(super) type Raws<'s> = Box<dyn Iterator<Item = Result<Raw, Problem>> + 's>;
 
 impl Prepared {
@@ -176,10 +179,35 @@ impl Prepared {
         let mut raw = Raw::new(map_of(row.value), &RECORDED.into(), place, &self.declared)?;
         raw.bytes = row.bytes;
         raw.conversation = Arc::new(conversation);
+        if let Some((scenario, epoch)) = repeat(&raw)? {
+            (raw.id, raw.epoch) = (Some(scenario), Some(epoch));
+        }
         let user = ["user_id", "user"].iter().find_map(|key| raw.fields.get(key));
         let user = user.filter(|user| !matches!(user, Value::Null | Value::List(_)));
         raw.cluster = user.map(|user| value_id(user).into_owned());
         Ok(raw)
+    }
+}
+
+/// The scenario and the epoch of a recording that says both: the recordings of one scenario are one sample's epochs.
+fn repeat(raw: &Raw) -> Result<Option<(String, u32)>, Problem> {
+    let (Some(scenario), Some(epoch)) = (raw.fields.get("scenario"), raw.fields.get("epoch")) else { return Ok(None) };
+    let scenario = match scenario {
+        Value::Str(text) if !text.is_empty() && text.len() <= 200 => text.to_string(),
+        Value::Int(n) => n.to_string(),
+        _ => return Ok(None),
+    };
+    match epoch.as_int().and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=MOST_EPOCHS).contains(n)) {
+        Some(epoch) => Ok(Some((scenario, epoch))),
+        None => {
+            let message = format!(
+                "{}: `epoch` is {}: beside `scenario` it says which repeat of the scenario this is, 1 to {MOST_EPOCHS}",
+                raw.place.text(),
+                epoch.to_json()
+            );
+            let help = "count the repeats of each scenario from 1, or give the field another name";
+            Err(raw.place.problem(&catalog::BAD_EPOCH, Some("epoch"), message).help(help))
+        }
     }
 }
 
@@ -209,6 +237,7 @@ fn turns(raw: &Raw) -> Vec<Result<Raw, Problem>> {
         }
         Ok(Raw {
             id: raw.id.as_ref().map(|id| format!("{id}/{}", asked.turn)),
+            epoch: raw.epoch,
             fields: Arc::new(fields),
             tags: raw.tags.clone(),
             cluster: Some(cluster.clone()),

@@ -24,7 +24,10 @@ fn applications<'l>(linted: &Linted<'l>) -> impl Iterator<Item = (&'l aigo_ir::p
 pub(super) fn history_not_sent(linted: &Linted<'_>, found: &mut Diagnostics) {
     let several = linted.profile.transcripts().1 || linted.solves.all.iter().any(|way| way.turns > 1);
     for (role, http) in applications(linted) {
-        let remembers = http.session.is_sticky() || role.player.names().iter().any(|name| **name == *"messages");
+        let remembers = http.session.is_sticky() || {
+            let names = role.player.names();
+            names.iter().any(|name| ["messages", "chat"].contains(&&**name))
+        };
         if remembers || !several {
             continue;
         }

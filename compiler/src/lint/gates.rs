@@ -5,7 +5,7 @@
 
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::Comparison;
-use aigo_ir::gate::{Aggregate, Gate};
+use aigo_ir::gate::{Aggregate, CONFIRM, Gate};
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Span;
 use aigo_ir::verdict::Scale;
@@ -69,11 +69,14 @@ pub(super) fn zero_tolerance(linted: &Linted<'_>, found: &mut Diagnostics) {
     for Over { gate, scorer, span, samples, epochs } in over(linted) {
         let judges = crate::check::judges_of(scorer);
         let by_rules = judges.iter().all(|role| linted.chat(role).is_none());
-        if by_rules || scorer.when.is_some() || !is_of_every_one(gate) {
+        if by_rules || scorer.when.is_some() || !gate.bears_none() {
             continue;
         }
         let verdicts = samples * epochs;
-        let confirm = scorer.confirm.as_ref().map(|confirm| confirm.value);
+        let written = scorer.confirm.as_ref().map(|confirm| confirm.value);
+        // What the program does where the task is silent.
+        let by_default = matches!(scorer.method, Method::Judge(_)) && scorer.runs.is_none();
+        let confirm = written.or(by_default.then_some(CONFIRM)).filter(|times| *times > 1);
         let risk = false_red(verdicts, confirm);
         if risk <= BEARABLE {
             continue;
@@ -96,24 +99,6 @@ pub(super) fn zero_tolerance(linted: &Linted<'_>, found: &mut Diagnostics) {
             Some(_) => format!("have more of them asked again, {instead}"),
         };
         found.push(catalog::ZERO_TOLERANCE.at(span, message).help(help));
-    }
-}
-
-/// Whether a gate holds only where no conversation fails.
-fn is_of_every_one(gate: &Gate) -> bool {
-    let Some((comparison, number)) = gate.condition else { return false };
-    let at_least = matches!(comparison, Comparison::GreaterOrEqual | Comparison::Equal);
-    match gate.aggregate {
-        Aggregate::Of(Reducer::Rate) => at_least && number >= 1.0,
-        Aggregate::Of(Reducer::Min) => at_least || comparison == Comparison::Greater,
-        Aggregate::Count => {
-            // Of what is bad: `count(x < 3) == 0`.
-            let bad = gate.counted.is_some_and(|(sign, _)| matches!(sign, Comparison::Less | Comparison::LessOrEqual));
-            let none = (matches!(comparison, Comparison::Equal | Comparison::LessOrEqual) && number < 1.0)
-                || (comparison == Comparison::Less && number <= 1.0);
-            bad && none
-        }
-        _ => false,
     }
 }
 

@@ -82,7 +82,7 @@ fn personas_of<'s>(steps: &'s [Step], found: &mut Vec<&'s Leaf>) {
 }
 
 /// The name in a text that is `{{ name }}` and nothing else.
-fn name_in(text: &str) -> Option<&str> {
+pub(crate) fn name_in(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
     name.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(name)
 }
@@ -114,7 +114,7 @@ impl<'l> Played<'l> {
             }
         }
         for field in &played.fields {
-            let values = values_of(linted, field);
+            let values = values_of(linted.task(), field);
             played.unknown |= values.is_none();
             played.names.extend(values.into_iter().flatten().map(|value| value.value));
         }
@@ -136,12 +136,12 @@ impl<'l> Played<'l> {
 }
 
 /// The texts that a field has, where all of them stand in the task.
-fn values_of<'l>(linted: &Linted<'l>, field: &str) -> Option<Vec<Spanned<&'l str>>> {
+pub(crate) fn values_of<'t>(task: &'t ast::Task, field: &str) -> Option<Vec<Spanned<&'t str>>> {
     fn text(value: &Value, span: Span) -> Option<Spanned<&str>> {
         value.as_str().map(|text| Spanned::new(text, span))
     }
     let mut found = Vec::new();
-    for source in &linted.task().dataset {
+    for source in &task.dataset {
         match &source.samples {
             Samples::Inline(rows) => {
                 for row in rows {
@@ -202,7 +202,7 @@ pub(super) fn slips<'l>(linted: &Linted<'l>) -> Vec<(Spanned<&'l str>, &'l str)>
     }
     let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     let fields = Played::of(linted).fields;
-    let values = fields.into_iter().flat_map(|field| values_of(linted, field).unwrap_or_default());
+    let values = fields.into_iter().flat_map(|field| values_of(linted.task(), field).unwrap_or_default());
     let strange = values.filter(|value| !known.contains_key(value.value) && is_word(value.value));
     let near = |value: &str| diagnostic::nearest(value, known.keys().map(String::as_str));
     let named = strange.filter_map(|value| near(value.value).map(|near| (value, near)));

@@ -22,7 +22,15 @@ use crate::lower::prompts::{PERSONA, Wanted, asked, told};
 impl Lock {
     /// What is pinned of a task.
     pub fn of(program: &Program, dataset: &Dataset) -> Self {
-        let mut lock = Self { pins: vec![samples(dataset)] };
+        let mut lock = Self::of_program(program);
+        // The samples come first in the order of kinds.
+        lock.pins.insert(0, samples(dataset));
+        lock
+    }
+
+    /// What is pinned of a program, without its samples.
+    pub fn of_program(program: &Program) -> Self {
+        let mut lock = Self::default();
         lock.script(program);
         for (name, version) in &program.library {
             lock.add(Kind::Library, name, vec![("version", Value::Int(i64::from(*version)))], Origin::default());

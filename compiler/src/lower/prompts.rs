@@ -7,7 +7,7 @@ pub(crate) use parts::{Wanted, asked, told};
 
 use std::fmt::Write as _;
 
-use aigo_ir::schema::{ItemKind, Items};
+use aigo_ir::schema::{ItemKind, Items, SKIP};
 use aigo_ir::template::Template;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 
@@ -83,7 +83,7 @@ pub(crate) fn question(judge: &Judge, slot: &str) -> Template {
         text.push_str(ONE_TURN);
     }
     text.push_str(&scale(&judge.scale));
-    text.push_str(&anchors(&judge.anchors));
+    text.push_str(&anchors(judge));
     text.push_str(&examples(&judge.examples));
     text.push_str(&form(judge.evidence));
     text.push_str(&repair(slot));
@@ -97,12 +97,13 @@ const PROPERTY: &str = "The property to judge:\n";
 const ONE_TURN: &str = "Judge only the assistant's answer in turn {{ _turn }}; the turns before it are its history.\n";
 
 /// The question of a judge that is asked once for all items: the rubric is filled in for each.
-pub(crate) fn batch(judge: &Judge, item: &str, list: &str, slot: &str) -> Template {
-    let mut text = format!("{PROPERTIES}{{% for {item} in {list} %}}{INDEX}");
+pub(crate) fn batch(judge: &Judge, about: Option<&Template>, item: &str, list: &str, slot: &str) -> Template {
+    let mut text = about.map_or_else(String::new, |about| format!("{}\n\n", about.source.trim_end()));
+    let _ = write!(text, "{PROPERTIES}{{% for {item} in {list} %}}{INDEX}");
     text.push_str(judge.rubric.source.trim_end());
     text.push_str(END_OF_ITEM);
     text.push_str(&scale(&judge.scale));
-    text.push_str(&anchors(&judge.anchors));
+    text.push_str(&anchors(judge));
     text.push_str(&examples(&judge.examples));
     text.push_str(&form_of_each(judge.evidence));
     text.push_str(&repair(slot));
@@ -205,11 +206,14 @@ fn scale(scale: &Scale) -> String {
     }
 }
 
-fn anchors(anchors: &[(String, String)]) -> String {
+fn anchors(judge: &Judge) -> String {
     let mut text = String::new();
-    for (value, meaning) in anchors {
+    for (value, meaning) in &judge.anchors {
         // An anchor is the author's text, and no template: its braces are kept from being read as one.
         let _ = writeln!(text, "  {value}: {}", literal(meaning));
+    }
+    if let Some(skip) = &judge.skip {
+        let _ = writeln!(text, "  \"{SKIP}\" in the place of a score: {}", literal(skip));
     }
     text
 }
@@ -224,6 +228,7 @@ fn form(rule: EvidenceRule) -> String {
             "For a bad score, `evidence` quotes the user's words that went unanswered first, then names the assistant's message \
              where the answer was due, with an empty quote. "
         }
+        EvidenceRule::User => "For a bad score, `evidence` quotes the user's words that it rests on. ",
         EvidenceRule::None => "",
     };
     let evidence =

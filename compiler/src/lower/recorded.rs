@@ -28,7 +28,7 @@ pub(crate) fn of_transcripts((recorded, each_turn): (bool, bool), tools: bool) -
             timeout_s: None,
             origin: Origin::default(),
         };
-        graphs.push(solve::solve(EACH_TURN, &[step], tools, &mut Vec::new()));
+        graphs.push(solve::solve(EACH_TURN, &[step], tools, &[], &mut Vec::new()));
     }
     graphs
 }

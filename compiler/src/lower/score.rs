@@ -2,6 +2,7 @@
 
 mod graphs;
 mod judges;
+mod whole;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ pub(super) const VERDICT: &str = "_verdict";
 const VERDICTS: &str = "_verdicts";
 const WHOLE: &str = "_whole";
 const REPLY: &str = "_reply";
+const OF_TURN: &str = "_of_turn";
 
 pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
     let scale = scorer.method.scale().clone();
@@ -32,6 +34,7 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
         Method::Judge(judge) => judge.evidence,
         Method::Check(_) | Method::Graph(_) => EvidenceRule::None,
     };
+    let skips = matches!(&scorer.method, Method::Judge(judge) if judge.skip.is_some());
     let over = over(scorer, &scale);
     let pass = scorer.pass.unwrap_or_else(|| scale.default_pass());
     let mut lower = Lower {
@@ -42,6 +45,7 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
         suffix: String::new(),
         scale: scale.clone(),
         pass,
+        of_turn: matches!(&scorer.method, Method::Graph(graph) if graph.of_turn.is_some()),
     };
     for (slot, ty, value) in &scorer.given {
         let into = lower.flow.builder.slot(slot.clone(), ty.clone());
@@ -70,9 +74,20 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
     lower.flow.add(Node::Exit { ending: Ending::Completed }, "end", Origin::default());
     let graph = lower.flow.builder.finish(scorer.name.clone());
     let (at, tags) = (scorer.at.clone(), scorer.tags.clone());
-    // What a graph gives is joined by its own nodes; its scorer has no values of turns.
-    let over = over.filter(|_| !matches!(scorer.method, Method::Graph(_)));
-    program::Scorer { name: scorer.name.clone(), scale, pass, over, evidence, at, tags, graph: Some(graph) }
+    // What a graph of the whole conversation gives is joined by its own nodes; its scorer has no values of turns.
+    let over = over.filter(|_| !matches!(&scorer.method, Method::Graph(graph) if !graph.has_turns));
+    program::Scorer {
+        name: scorer.name.clone(),
+        scale,
+        pass,
+        over,
+        evidence,
+        skips,
+        at,
+        completion: scorer.completion,
+        tags,
+        graph: Some(graph),
+    }
 }
 
 /// How the values of turns become the conversation's; none where there are none.
@@ -85,7 +100,10 @@ fn over(scorer: &Scorer, scale: &Scale) -> Option<Reducer> {
             Turns::First | Turns::Last | Turns::Range(_) => None,
         },
         Method::Judge(judge) => judge.per_turn.then(|| scorer.over.unwrap_or(Reducer::default_of(scale))),
-        Method::Graph(_) => Some(scorer.over.unwrap_or(Reducer::default_of(scale))),
+        Method::Graph(graph) => {
+            let join = graph.join.filter(|_| graph.of_turn.is_none());
+            Some(scorer.over.or(join).unwrap_or(Reducer::default_of(scale)))
+        }
     }
 }
 
@@ -105,13 +123,15 @@ pub(super) struct Lower {
     suffix: String,
     scale: Scale,
     pass: f64,
+    /// Whether a graph is gone through for each turn, of which nothing later is shown.
+    of_turn: bool,
 }
 
 impl Lower {
     /// Of a checkpoint: in the middle of a solve graph, under the path of its step.
     pub(super) fn of_checkpoint(flow: Flow, name: Arc<str>, scale: &Scale, path: &str, origin: Origin) -> Self {
         let (space, suffix) = (format!("{path}/"), String::new());
-        Self { flow, name, origin, space, suffix, scale: scale.clone(), pass: scale.default_pass() }
+        Self { flow, name, origin, space, suffix, scale: scale.clone(), pass: scale.default_pass(), of_turn: false }
     }
 
     fn slot(&mut self, name: &str, ty: Type) -> Arc<str> {
@@ -135,7 +155,7 @@ impl Lower {
     /// The conversation's verdict: the slot that it is in.
     fn whole(&mut self, scorer: &Scorer, over: Option<Reducer>) -> Arc<str> {
         match &scorer.method {
-            Method::Graph(graph) => self.graph(graph, over.unwrap_or(Reducer::Min)),
+            Method::Graph(graph) if graph.of_turn.is_none() => self.graph(scorer, graph),
             Method::Check(check) if matches!(check.turns, Turns::Range(_)) && !is_whole(&check.test) => {
                 self.range_of_turns(check)
             }
@@ -208,6 +228,9 @@ impl Lower {
 
     /// The verdict on a turn or on the conversation, with its draws.
     fn unit(&mut self, scorer: &Scorer, per_turn: bool) -> Arc<str> {
+        if let Method::Graph(graph) = &scorer.method {
+            return self.graph(scorer, graph);
+        }
         let first = self.draws(scorer, per_turn);
         match scorer.confirm {
             None => first,
@@ -326,6 +349,7 @@ fn turns_of(method: &Method) -> Function {
 /// The slot of a unit's verdict.
 fn result_of(scorer: &Scorer) -> &'static str {
     match &scorer.method {
+        Method::Graph(_) => OF_TURN,
         _ if scorer.confirm.is_some() => "_confirmed",
         _ if scorer.runs.is_some() => "_drawn",
         Method::Judge(judge) if judge.panel.is_some() => "_panel",

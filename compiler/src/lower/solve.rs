@@ -36,10 +36,12 @@ pub(super) const TOOL_ROUNDS: u32 = 8;
 const GOING: &str = "going";
 const MET: &str = "met";
 
-/// Lowers the steps of one kind of samples. `tools` says whether the assistant has any. The places of steps that can never
+/// Lowers the steps of one kind of samples. `tools` says whether the assistant has any, `enders` are the roles that can end the
+/// conversation. The places of steps that can never
 /// run are added to `never`.
-pub(super) fn solve(name: &str, steps: &[Step], tools: bool, never: &mut Vec<Origin>) -> Graph {
-    let mut lower = Lower { flow: Flow::default(), never, ends: steps.iter().any(ends_by_itself), tools };
+pub(super) fn solve(name: &str, steps: &[Step], tools: bool, enders: &[&str], never: &mut Vec<Origin>) -> Graph {
+    let ends = steps.iter().any(ends_by_itself);
+    let mut lower = Lower { flow: Flow::default(), never, ends, tools, enders };
     if lower.ends {
         lower.bind(STATUS, Type::Str, Expr::literal(MET), "status", Origin::default());
     }
@@ -67,6 +69,8 @@ pub(super) fn simulates(step: &Step) -> bool {
 }
 
 struct Lower<'n> {
+    /// The roles that can end the conversation with an answer.
+    enders: &'n [&'n str],
     flow: Flow,
     never: &'n mut Vec<Origin>,
     /// Whether a loop has an end of its own somewhere.
@@ -258,6 +262,11 @@ impl Lower<'_> {
             self.tool_rounds(step, role, rounds, &into, path);
         }
         self.expect(step, role, &into, path);
+        if self.enders.contains(&role) {
+            self.aside(is(&into, "stop", "done"), &format!("{path}/ends"), step.origin, |lower| {
+                lower.exit(Ending::Done, &format!("{path}/exit_done"), step.origin);
+            });
+        }
     }
 
     /// Answers the calls of a reply and asks again, until a reply has none.

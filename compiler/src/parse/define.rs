@@ -10,6 +10,9 @@ use crate::ast::{Argument, Define, Definition, Param, Persona, Scorer, Step, Tre
 use crate::catalog;
 use crate::shape;
 
+/// The highest number of a version.
+const MOST_VERSIONS: u32 = 10_000;
+
 impl Reader<'_> {
     /// `import`: one path, or a list of them.
     pub(super) fn imports(&mut self, node: NodeRef<'_>) -> Vec<Spanned<String>> {
@@ -58,7 +61,7 @@ impl Reader<'_> {
     fn defined_solvers(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Definition<Vec<Step>>> {
         // A bare list needs nothing.
         if matches!(node.kind(), NodeKind::List(_)) {
-            return Some(Definition { name, params: Vec::new(), body: self.steps(node, "solvers") });
+            return Some(Definition { name, params: Vec::new(), version: 1, body: self.steps(node, "solvers") });
         }
         let fields = self.map(node, &shape::DEFINED_SOLVERS)?;
         let params = fields.get("params").map(|node| self.params(node)).unwrap_or_default();
@@ -66,7 +69,7 @@ impl Reader<'_> {
             self.text(node, "description");
         }
         let body = self.required(&fields, "solvers").map(|node| self.steps(node, "solvers"));
-        Some(Definition { name, params, body: body.unwrap_or_default() })
+        Some(Definition { name, params, version: 1, body: body.unwrap_or_default() })
     }
 
     fn defined_scorer(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Definition<Option<Scorer>> {
@@ -74,8 +77,15 @@ impl Reader<'_> {
         if let Some(node) = node.get("description").filter(|node| !node.is_error()) {
             self.text(node, "description");
         }
+        let version = node.get("version").filter(|node| !node.is_error());
+        let version = version.and_then(|node| self.count(node, "version", 1..=MOST_VERSIONS)).unwrap_or(1);
+        for key in ["fails", "limits"] {
+            if let Some(node) = node.get(key).filter(|node| !node.is_error()) {
+                self.text(node, key);
+            }
+        }
         let body = self.scorer_called(node, &name);
-        Definition { name, params: params.unwrap_or_default(), body }
+        Definition { name, params: params.unwrap_or_default(), version, body }
     }
 
     fn persona(&mut self, name: Spanned<String>, node: NodeRef<'_>) -> Option<Persona> {
@@ -89,6 +99,12 @@ impl Reader<'_> {
             for item in self.items(node, "must", "texts") {
                 must.extend(self.text(item, "must").map(|text| text.value));
             }
+        }
+        if let Some(node) = fields.get("description") {
+            self.text(node, "description");
+        }
+        if let Some(node) = fields.get("version") {
+            self.count(node, "version", 1..=MOST_VERSIONS);
         }
         let probes = fields.get("probes").map(|node| self.names(node, "probes")).unwrap_or_default();
         Some(Persona { name, text: text?, must, probes })
@@ -158,9 +174,22 @@ impl Reader<'_> {
 
     /// `use` and the `with` beside it.
     pub(super) fn usage(&mut self, value: NodeRef<'_>, fields: &Fields<'_>) -> Option<Use> {
-        let name = self.name(value, "use")?;
+        let (name, version) = self.versioned(value)?;
         let with = fields.get("with").map(|node| self.arguments(node)).unwrap_or_default();
-        Some(Use { name, with })
+        Some(Use { name, version, with })
+    }
+
+    /// A name, and behind `@` a version.
+    fn versioned(&mut self, node: NodeRef<'_>) -> Option<(Spanned<String>, Option<u32>)> {
+        let parts = node.as_str().and_then(|text| text.split_once('@'));
+        let Some((name, number)) = parts else { return Some((self.name(node, "use")?, None)) };
+        let version = number.parse().ok().filter(|version| (1..=MOST_VERSIONS).contains(version));
+        if version.is_none() || name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            let message = format!("`{name}@{number}` is no name with a version");
+            self.report(catalog::BAD_VALUE.at(node.site(), message).help("write a name and a number: `use: NAME@1`"));
+            return None;
+        }
+        Some((Spanned::new(name.to_owned(), node.site()), version))
     }
 
     /// `with`: values whose texts may be templates.

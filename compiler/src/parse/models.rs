@@ -57,7 +57,10 @@ impl Reader<'_> {
             "http" => self.http_role(&fields, value).map(|http| Player::Http(Box::new(http))),
             _ => {
                 let version = fields.get("version").and_then(|node| self.version_of(node));
-                self.command(&fields, value).map(|command| Player::Command(command, version))
+                let resumable =
+                    fields.get("resumable").is_some_and(|node| self.flag(node, "resumable").unwrap_or_default());
+                let command = self.command(&fields, value)?;
+                Some(Player::Command(crate::ast::Command { resumable, ..command }, version))
             }
         }
     }
@@ -78,7 +81,7 @@ impl Reader<'_> {
     }
 
     /// A version is a text; a number is taken as it is written.
-    fn version_of(&mut self, node: NodeRef<'_>) -> Option<Spanned<String>> {
+    pub(super) fn version_of(&mut self, node: NodeRef<'_>) -> Option<Spanned<String>> {
         let leaf = self.leaf(node, "version")?;
         if leaf.text.trim().is_empty() {
             self.report(catalog::BAD_VALUE.at(leaf.span, "`version` is empty").help("name one, or leave the key out"));

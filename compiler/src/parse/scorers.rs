@@ -78,6 +78,7 @@ impl Reader<'_> {
         let at = fields.get("at").and_then(|node| self.name(node, "at"));
         let runs = fields.get("runs").and_then(|node| self.draws(node, "runs"));
         let confirm = fields.get("confirm").and_then(|node| self.confirm(node));
+        let completion = fields.get("completion").and_then(|node| self.boolean(node, "completion"));
         let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
         let tags = fields.get("tags").map(|node| self.words(node, "tags", "tags")).unwrap_or_default();
         let method = match verb.value {
@@ -104,6 +105,7 @@ impl Reader<'_> {
             at,
             runs,
             confirm,
+            completion,
             when,
             tags,
             used: None,
@@ -123,17 +125,13 @@ impl Reader<'_> {
             let message = "`over` joins the values of turns, and this scorer has one value per conversation";
             self.report(catalog::BAD_VALUE.at(over.span, message).help("remove it, or score each turn"));
         }
-        if matches!(scorer.method, Method::Judge(_)) {
+        if matches!(scorer.method, Method::Judge(_) | Method::Graph(_)) {
             return;
         }
         for (key, there) in [("runs", scorer.runs.is_some()), ("confirm", scorer.confirm.is_some())] {
             if there {
-                let (message, help) = if is_graph {
-                    (format!("`{key}` asks one judge again, and a graph has several"), "remove it")
-                } else {
-                    (format!("`{key}` asks a judge again, and a check gives the same each time"), "remove it")
-                };
-                self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help(help));
+                let message = format!("`{key}` asks a judge again, and a check gives the same each time");
+                self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help("remove it"));
             }
         }
     }
@@ -155,7 +153,7 @@ impl Reader<'_> {
     }
 
     fn confirm(&mut self, node: NodeRef<'_>) -> Option<Spanned<u32>> {
-        let confirm = self.count(node, "confirm", 3..=shape::MOST_RUNS)?;
+        let confirm = self.count(node, "confirm", 1..=shape::MOST_RUNS)?;
         if confirm % 2 == 0 {
             let message = format!("`confirm` is {confirm}, of which two halves can disagree");
             let help = format!("write an odd number: `confirm: {}`", confirm + 1);

@@ -262,7 +262,7 @@ impl Reader<'_> {
         }
     }
 
-    fn boolean(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
+    pub(super) fn boolean(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
         let found = node.value().as_ref().and_then(aigo_ir::value::Value::as_bool);
         if found.is_none() {
             match node.as_str().and_then(|text| meant_boolean(text)) {

@@ -117,7 +117,8 @@ impl Reader<'_> {
         let words = [("handed_off", Ending::HandedOff)];
         let ends = fields.get("ends").and_then(|node| self.one_of(node, "ends", &words));
         let description = description.map(|text| text.value);
-        Some(Tool { name: name?, description, params, require, set, returns, fail, ends })
+        let by = self.without_secrets(node, |reader| Some(reader.tool_by(&fields))).flatten();
+        Some(Tool { name: name?, description, params, require, set, returns, fail, ends, by })
     }
 
     /// `set` of a tool: paths of the state to expressions.

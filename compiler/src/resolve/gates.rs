@@ -22,6 +22,7 @@ pub(super) struct Found {
     pub(super) gates: Vec<Gate>,
     pub(super) by: Vec<Spanned<Arc<str>>>,
     pub(super) tags: Vec<Spanned<String>>,
+    pub(super) epochs: Vec<(u32, Diagnostic)>,
 }
 
 /// Reads the task's gates.
@@ -32,7 +33,7 @@ pub(super) fn gates(
     sources: &SourceMap,
     diagnostics: &mut Diagnostics,
 ) -> Found {
-    let found = Found { gates: Vec::new(), by: Vec::new(), tags: Vec::new() };
+    let found = Found { gates: Vec::new(), by: Vec::new(), tags: Vec::new(), epochs: Vec::new() };
     let mut reader = Reader { task, expects, checkpoints, sources, diagnostics, found };
     for written in &task.gates {
         reader.gate(written);
@@ -192,7 +193,8 @@ impl Reader<'_> {
                 if epochs == 1 { "is" } else { "are" }
             );
             let help = format!("write `epochs: {k}`, or a smaller number here");
-            self.report(written, read.places.number.clone(), |at| catalog::TOO_FEW_EPOCHS.at(at, message).help(help));
+            let at = written.text.locate(self.sources, read.places.number.clone());
+            self.found.epochs.push((k, catalog::TOO_FEW_EPOCHS.at(at, message).help(help)));
             return;
         }
         let Some(scale) = scale else { return };

@@ -10,6 +10,17 @@ use crate::catalog;
 
 impl Walk<'_> {
     pub(crate) fn scorer(&mut self, scorer: &Scorer) {
+        let before = self.asks.len();
+        self.method(scorer);
+        // The judge may stand in another file; the task's own place is the one to change.
+        if let Some(used) = &scorer.used {
+            for asked in self.asks.iter_mut().skip(before) {
+                (asked.span, asked.is_named) = (used.name.span, false);
+            }
+        }
+    }
+
+    fn method(&mut self, scorer: &Scorer) {
         match &scorer.method {
             Method::Judge(judge) => self.judge(judge, scorer.span),
             Method::Check(check) => {
@@ -39,10 +50,15 @@ impl Walk<'_> {
         for step in steps {
             match &step.verb {
                 GraphVerb::Judge(judge) => self.judge(judge, step.span),
-                GraphVerb::Extract { model, .. } => match model {
-                    Some(model) => self.ask(&model.value, model.span, "`extract`"),
-                    None => self.ask(JUDGE, step.span, "`extract`"),
-                },
+                GraphVerb::Extract { model, who, .. } => {
+                    match model {
+                        Some(model) => self.ask(&model.value, model.span, "`extract`"),
+                        None => self.ask(JUDGE, step.span, "`extract`"),
+                    }
+                    if let Some(who) = who.as_ref().filter(|who| ![ASSISTANT, USER].contains(&who.value.as_str())) {
+                        self.ask(&who.value, who.span, "`who`");
+                    }
+                }
                 GraphVerb::Each { steps, .. } => self.graph(steps),
                 GraphVerb::If { then, otherwise, .. } => {
                     self.graph(then);

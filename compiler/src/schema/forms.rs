@@ -55,12 +55,16 @@ impl Printer<'_> {
         let known = self.known.map(|known| known.names(names)).unwrap_or_default();
         // A label, a scorer or a persona may come from elsewhere; these must be there.
         let closed = matches!(names, Names::Role | Names::DefinedScorer | Names::DefinedSolvers | Names::Tool);
+        // Only of scorers a version is asked for.
+        let versioned = names == Names::DefinedScorer;
         if closed && !known.is_empty() {
-            return object([("enum", list(known.iter().map(|name| text(name.as_str()))))]);
+            let names = object([("enum", list(known.iter().map(|name| text(name.as_str()))))]);
+            let version = || object([("type", text("string")), ("pattern", text("^[A-Za-z][A-Za-z0-9_]*@[0-9]+$"))]);
+            return if versioned { object([("anyOf", list([names, version()]))]) } else { names };
         }
         let mut schema = vec![
             ("type", text("string")),
-            ("pattern", text(NAME)),
+            ("pattern", text(if versioned { "^[A-Za-z][A-Za-z0-9_]*(@[0-9]+)?$" } else { NAME })),
             ("errorMessage", text(format!("{what} must be a name: a letter, then letters, digits and `_`"))),
         ];
         if !known.is_empty() {

@@ -11,11 +11,11 @@ pub static PLAYER: Shared =
     Shared { name: "the player of a role", form: Form::Either(&[Form::Map(&ROLE), Form::Like(&MODEL)]) };
 
 /// A program and its arguments.
-const COMMAND: Form = Form::List(1, &Form::Scalar);
+pub(super) const COMMAND: Form = Form::List(1, &Form::Scalar);
 /// Headers.
 const HEADERS: Form = Form::Named(Keys::Any, &Form::Either(&[Form::Template, Form::Map(&HEADER)]));
 /// Environment variables of a program.
-const ENVIRONMENT: Form = Form::Named(Keys::Variables, &Form::Map(&SECRET));
+pub(super) const ENVIRONMENT: Form = Form::Named(Keys::Variables, &Form::Map(&SECRET));
 /// A tree of JSON.
 const BODY: Form = Form::Either(&[map_of(&Form::Any), Form::Any]);
 
@@ -91,6 +91,13 @@ pub static ROLE: Construct = Construct {
         .beside(&["model", "http", "command"])
         .or("10m"),
         key("version", Form::Scalar, "With `http` and `command`: the application's version.").beside(OF_APPLICATIONS),
+        key(
+            "resumable",
+            Form::Boolean,
+            "With `http` and `command`: whether a conversation that was cut off goes on in the middle all the same.",
+        )
+        .beside(OF_APPLICATIONS)
+        .or("false"),
         key("env", ENVIRONMENT, "With `command`: the variables that it is given, each `{env: NAME}`.")
             .beside(OF_COMMANDS),
     ],
@@ -104,6 +111,11 @@ pub static HTTP: Construct = Construct {
         key("method", words!(HttpMethod), "`GET`, `POST`, `PUT`, `PATCH` or `DELETE`; `POST` unless given.").or("POST"),
         key("headers", HEADERS, "Headers: each a template, or `{env: NAME, prefix: TEXT}`."),
         key("body", BODY, "What is sent as JSON: a tree whose texts are templates."),
+        key(
+            "allow_hosts",
+            list(&Form::Text),
+            "The hosts that it may go to, where `url` does not say: `host` or `host:port`.",
+        ),
         key(
             "reply",
             Form::Either(&[Form::Map(&REPLY), Form::Text]),
@@ -286,5 +298,10 @@ pub static REQUEST: Construct = Construct {
         key("method", words!(HttpMethod), "`GET`, `POST`, `PUT`, `PATCH` or `DELETE`; `POST` unless given.").or("POST"),
         key("headers", HEADERS, "Headers: each a template, or `{env: NAME, prefix: TEXT}`."),
         key("body", BODY, "What is sent as JSON: a tree whose texts are templates."),
+        key(
+            "allow_hosts",
+            list(&Form::Text),
+            "The hosts that it may go to, where `url` does not say: `host` or `host:port`.",
+        ),
     ],
 };

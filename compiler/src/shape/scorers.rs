@@ -138,7 +138,7 @@ pub static SIMILARITY: Construct = Construct {
     name: "a similarity",
     keys: &[
         key("to", Form::Template, "The other text. Required.").required(),
-        key("measure", words!(Measure), "`exact`, `levenshtein`, `jaccard` or `trigrams`. Required.").required(),
+        key("measure", words!(Measure), "`exact`, `levenshtein`, `jaccard`, `trigrams` or `f1`. Required.").required(),
         key("least", Form::Share, "From here on the texts are alike, above 0 to 1. Required.").required(),
     ],
 };
@@ -161,7 +161,7 @@ pub static EXPECTED_CALL: Construct = Construct {
     ],
 };
 
-const JUDGED: &[&str] = &["judge", "use"];
+const JUDGED: &[&str] = &["judge", "graph", "use"];
 
 /// The keys of a scorer, behind those that are given. `$needs` is what stands beside the verbs that bring no name.
 macro_rules! scorer_keys {
@@ -202,10 +202,15 @@ macro_rules! scorer_keys {
                 .beside(JUDGED),
             key(
                 "confirm",
-                Form::Whole(3, MOST_RUNS as i64),
-                "After a failing verdict the judge is asked again, so often in all; most decide. An odd number.",
+                Form::Whole(1, MOST_RUNS as i64),
+                "After a failing verdict the judge is asked again, so often in all; most decide. An odd number; 1 is never.",
             )
             .beside(JUDGED),
+            key(
+                "completion",
+                Form::Boolean,
+                "Whether it says that the conversation reached its end: where the application fails, it gives the worst value.",
+            ),
             key(
                 "when",
                 Form::Expression,
@@ -228,7 +233,10 @@ pub static DEFINED_SCORER: Construct = Construct {
     keys: scorer_keys![
         &[];
         key("params", PARAMS, "What it takes: names and their types."),
-        key("description", Form::Text, "What it is for.")
+        key("description", Form::Text, "What it is for."),
+        key("fails", Form::Text, "A conversation that fails, with the words that it fails for."),
+        key("limits", Form::Text, "What it is known not to see."),
+        key("version", Form::Whole(1, 10_000), "Its version, which `use: NAME@1` asks for; 1 unless given.").or("1")
     ],
 };
 
@@ -268,9 +276,10 @@ pub static JUDGE: Construct = Construct {
         key(
             "evidence",
             words!(EvidenceRule),
-            "What a failing verdict quotes: `commission` (the assistant), `pair` (the user and the assistant), `omission` (the user), `none`.",
+            "What a failing verdict quotes: `commission` (the assistant), `pair` (the user and the assistant), `omission` (the user), `user` (the user, who is judged), `none`.",
         )
         .or("commission"),
+        key("skip", Form::Text, "When there is nothing to judge in a turn or an item, which is then left out; never unless given."),
     ],
 };
 
@@ -310,6 +319,13 @@ pub static GRAPH: Construct = Construct {
         )
         .required(),
         key("scale", SCALES, "The scale of what it scores; `1..5` unless given.").or("1..5"),
+        key(
+            "per",
+            Form::Word(&["turn", "conversation"]),
+            "`turn` goes through its steps for each turn, of which nothing later is shown; `conversation` unless given.",
+        )
+        .or("conversation"),
+        key("join", words!(Reducer), "How a list of verdicts that is scored becomes one; as `over` says unless given."),
     ],
 };
 
@@ -346,6 +362,9 @@ pub static EXTRACT: Construct = Construct {
         key("max_items", Form::Whole(1, 1000), "The most items; 20 unless given.").or("20"),
         key("as", Form::Name(Names::New), "The name of the list, where it does not stand beside `extract`."),
         key("model", Form::Name(Names::Role), "The role that is asked; `judge` unless given.").or("judge"),
+        key("who", Form::Name(Names::Role), "The one role whose messages it is shown; those of all unless given."),
+        key("needed", Form::Boolean, "Whether the scorer does not apply where nothing is found; it does unless given.")
+            .or("false"),
     ],
 };
 
@@ -358,6 +377,13 @@ pub static EACH: Construct = Construct {
         key("steps", Form::Shared(&GRAPH_STEPS), "What is done for it. Required.").required(),
         key("batch", Form::Boolean, "Whether the judge is asked once for all items; once for each unless given.")
             .or("false"),
+        key("about", Form::Template, "With `batch`: what is said once, before the items."),
+        key(
+            "per",
+            Form::Word(&["turn", "item"]),
+            "`turn`: its items are numbers of turns, and its verdicts their values; `item` unless given.",
+        )
+        .or("item"),
     ],
 };
 

@@ -1,9 +1,10 @@
 //! The top of a task.
 
 use super::forms::{PARAMS, at_least, list, map_of, names_to};
+use super::models::{COMMAND, ENVIRONMENT};
 use super::{
-    CALL, Construct, DATASET, DEFINED_SCORER, FIELD_TYPE, Form, GATE, Keys, LAST_CALL, MONEY, Names, PLAYER, Required,
-    SCORER, SECONDS, STEPS, TYPE, key,
+    CALL, Construct, DATASET, DEFINED_SCORER, DURATION, FIELD_TYPE, Form, GATE, Keys, LAST_CALL, MONEY, Names, PLAYER,
+    REQUEST, Required, SCORER, SECONDS, STEPS, TYPE, key,
 };
 
 const IMPORTS: Form = Form::Either(&[list(&Form::Text), Form::Text]);
@@ -145,6 +146,8 @@ pub static PERSONA: Construct = Construct {
             Form::Either(&[list(&Form::Name(Names::Scorer)), Form::Name(Names::Scorer)]),
             "The scorers that it is meant to try.",
         ),
+        key("description", Form::Text, "What it is for."),
+        key("version", Form::Whole(1, 10_000), "Its version; 1 unless given.").or("1"),
     ],
 };
 
@@ -187,6 +190,24 @@ pub static TOOL: Construct = Construct {
         key("returns", Form::Any, "The result: an expression, or a map of expressions."),
         key("fail", Form::Map(&TOOL_FAULT), "A fault on order: `{on_call, error}`."),
         key("ends", Form::Word(&["handed_off"]), "The call ends the conversation: `handed_off`."),
+        key("http", Form::Map(&REQUEST), "A request answers its calls, in the place of rules."),
+        key("command", COMMAND, "A program answers its calls: it and its arguments, a list; no shell."),
+        key("reply", Form::Text, "With `http`: the path of the result in the JSON reply; all of it unless given.")
+            .needs(&["http"]),
+        key("env", ENVIRONMENT, "With `command`: the variables that it is given, each `{env: NAME}`.")
+            .needs(&["command"]),
+        key(
+            "timeout",
+            Form::Like(&DURATION),
+            "With `http` and `command`: the longest a call may take; ten minutes unless given.",
+        ),
+        key("version", Form::Scalar, "With `http` and `command`: the version of what answers."),
+        key(
+            "idempotent",
+            Form::Boolean,
+            "With `http` and `command`: whether a second call does no harm, so that one that was cut off is made again.",
+        )
+        .or("false"),
     ],
 };
 

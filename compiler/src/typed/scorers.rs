@@ -31,10 +31,13 @@ pub(crate) struct Scorer {
     pub(crate) at: Option<Arc<str>>,
     pub(crate) runs: Option<u32>,
     pub(crate) confirm: Option<u32>,
+    pub(crate) completion: bool,
     pub(crate) when: Option<Expr>,
     pub(crate) tags: Vec<Arc<str>>,
     /// What a definition is given: bound before anything is asked.
     pub(crate) given: Vec<super::Binding>,
+    /// What it is of the standard library, and its version.
+    pub(crate) library: Option<(Arc<str>, u32)>,
     pub(crate) origin: Origin,
 }
 
@@ -92,12 +95,20 @@ pub(crate) struct Judge {
     pub(crate) window: Option<u32>,
     pub(crate) sees_system: bool,
     pub(crate) evidence: EvidenceRule,
+    /// When there is nothing to judge, and the turn or the item is left out.
+    pub(crate) skip: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     pub(crate) steps: Vec<GraphStep>,
     pub(crate) scale: Scale,
+    /// Of a graph that is gone through for each turn: the slot of the turn's number.
+    pub(crate) of_turn: Option<Arc<str>>,
+    /// How a list of verdicts becomes one; that of the scorer's values unless given.
+    pub(crate) join: Option<Reducer>,
+    /// Whether it has values of turns.
+    pub(crate) has_turns: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +117,10 @@ pub(crate) enum GraphStep {
         role: Arc<str>,
         prompt: Template,
         items: Items,
+        /// The one role whose messages are shown.
+        only: Option<Arc<str>>,
+        /// Whether the scorer does not apply where nothing is found.
+        needed: bool,
         into: Arc<str>,
         origin: Origin,
     },
@@ -147,6 +162,10 @@ pub(crate) struct Each {
     pub(crate) into: Arc<str>,
     /// Whether the one judge in it is asked once for all items.
     pub(crate) batch: bool,
+    /// What is said once before the items.
+    pub(crate) about: Option<Template>,
+    /// Whether its items are numbers of turns, whose values its verdicts are.
+    pub(crate) per_turn: bool,
     pub(crate) origin: Origin,
 }
 

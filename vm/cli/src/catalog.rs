@@ -7,7 +7,8 @@ include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 /// All rows, by their codes.
 pub(crate) fn rows() -> Vec<&'static Row> {
-    let crates = [aigo_source::catalog::ROWS, aigo_compiler::catalog::ROWS, &aigo_vm::ROWS, &aigo_log::ROWS];
+    let crates =
+        [aigo_source::catalog::ROWS, aigo_compiler::catalog::ROWS, &aigo_vm::ROWS, &aigo_log::ROWS, &aigo_report::ROWS];
     let mut rows: Vec<_> = crates.into_iter().flatten().copied().collect();
     rows.sort_by_key(|row| row.code);
     rows

@@ -2,11 +2,13 @@
 
 /// Everything asked for holds.
 pub(crate) const PASSED: u8 = 0;
-/// Wrong usage, nothing matched, or something could not be found, read or written.
+/// Wrong usage, nothing matched, runs that cannot be compared, or something could not be found, read or written.
 pub(crate) const USAGE: u8 = 2;
 /// The task has errors, also denied warnings and keys that are not set.
 pub(crate) const TASK: u8 = 3;
-/// A replay differs.
+/// A gate is undecided, or something is open, or missing that may not be.
+pub(crate) const INCOMPLETE: u8 = 4;
+/// A replay differs, or a comparison finds something worse.
 pub(crate) const DIFFERS: u8 = 5;
 /// A log is damaged, locked, or of an unknown version.
 pub(crate) const LOG: u8 = 6;

@@ -10,6 +10,7 @@ mod find;
 mod finding;
 mod glob;
 mod markdown;
+mod measured;
 mod mend;
 mod out;
 mod parallel;
@@ -17,10 +18,12 @@ mod peek;
 mod read;
 mod replace;
 mod runs;
+mod select;
 mod show;
 mod task;
 mod template;
 mod terminal;
+mod trust;
 mod watch;
 mod world;
 
@@ -72,8 +75,19 @@ fn dispatch(args: Args) -> u8 {
         Command::Run(args) => command::run::run(&args),
         Command::Resume(args) => command::resume::resume(&args),
         Command::Replay(args) => command::replay::replay(&args),
+        Command::Score(args) => command::score::score(&args),
+        Command::Report(args) => command::report::report(&args),
+        Command::Compare(args) => command::compare::compare(&args),
+        Command::Baseline(args) => command::baseline::baseline(&args),
+        Command::Calibrate(args) => command::calibrate::calibrate(&args),
+        Command::Noise(args) => command::noise::noise(&args),
+        Command::Verify(args) => command::verify::verify(&args),
+        Command::Runs(args) => command::runs::runs(&args),
+        Command::Log(args) => command::log::log(&args),
         Command::Init(args) => command::init::init(&args),
         Command::Schema(args) => command::schema::schema(&args),
+        Command::List(args) => command::library::list(&args),
+        Command::Show(args) => command::library::show(&args),
         Command::Completions(args) => command::completions::completions(&args),
     }
 }

@@ -4,8 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use aigo_ir::key::KeyWriter;
+use aigo_log::Log;
+use aigo_vm::RunError;
 
-/// A new run's id: the time in UTC to the second, and a few digits that tell runs of one second apart. Ids sort by time.
+use crate::command::drive;
+use crate::{exit, out};
+
+/// A new run's id: the time in UTC to the second, its milliseconds in hexadecimal, and two digits that tell runs of one
+/// millisecond apart. Ids sort by time: `last` is the one that began last.
 pub(crate) fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let (year, month, day) = civil(now.as_secs() / 86_400);
@@ -13,7 +19,8 @@ pub(crate) fn new_id() -> String {
     let mut writer = KeyWriter::new("aigo.run.id");
     writer.u64(u64::from(std::process::id())).u64(u64::from(now.subsec_nanos())).u64(now.as_secs());
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{}", writer.finish().hex(2))
+    let (milliseconds, apart) = (now.subsec_millis(), writer.finish().hex(1));
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{milliseconds:03x}{apart}")
 }
 
 /// Days since 1970 to year, month and day of the Gregorian calendar (H. Hinnant, "chrono-compatible low-level date
@@ -29,24 +36,31 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
+/// The names of a log in a run's folder: as lines, and sealed.
+const LOGS: [&str; 2] = ["log.jsonl", "log.jsonl.zst"];
+
+/// Whether a folder is that of a run.
+fn is_run(folder: &Path) -> bool {
+    LOGS.iter().any(|log| folder.join(log).exists())
+}
+
+/// The ids of the runs in a folder, sorted.
+pub(crate) fn all(runs: &Path) -> std::io::Result<Vec<String>> {
+    let entries = std::fs::read_dir(runs)?.filter_map(Result::ok).filter(|entry| is_run(&entry.path()));
+    let mut ids: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    ids.sort();
+    Ok(ids)
+}
+
 /// The folder of a run that was named by its folder, its log, the beginning of its id, or `last`. The message of a failure
 /// stands alone.
 pub(crate) fn find(named: &str, runs: &Path) -> Result<PathBuf, String> {
     let path = Path::new(named);
-    if path.is_dir() && path.join("log.jsonl").exists() {
+    if (path.is_dir() && is_run(path)) || path.is_file() {
         return Ok(path.to_owned());
     }
-    if path.is_file() {
-        return Ok(path.to_owned());
-    }
-    let entries = std::fs::read_dir(runs)
+    let mut ids = all(runs)
         .map_err(|error| format!("there is no run `{named}`, and the folder of runs, {}: {error}", runs.display()))?;
-    let mut ids: Vec<String> = entries
-        .filter_map(Result::ok)
-        .filter(|entry| entry.path().join("log.jsonl").exists())
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    ids.sort();
     if named == "last" {
         return ids.pop().map(|id| runs.join(id)).ok_or_else(|| format!("there is no run in {}", runs.display()));
     }
@@ -56,6 +70,19 @@ pub(crate) fn find(named: &str, runs: &Path) -> Result<PathBuf, String> {
         [] => Err(format!("there is no run `{named}` in {}", runs.display())),
         many => Err(format!("`{named}` is the beginning of {} runs: {}", many.len(), many.join(", "))),
     }
+}
+
+/// The log of a run that was named so, told if its end is torn. A failure is told, and gives the exit code.
+pub(crate) fn open(named: &str, runs: &Path) -> Result<Log, u8> {
+    let path = find(named, runs).map_err(|message| {
+        out::error(&message);
+        exit::USAGE
+    })?;
+    let log = Log::open(&path).map_err(|error| drive::fail(&RunError::Log(error)))?;
+    if let Some(warning) = log.warning() {
+        out::note(&format!("warning: [{}] {}", warning.row.code, warning.message));
+    }
+    Ok(log)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use aigo_compiler::{Compiled, Dataset, Session};
+use aigo_compiler::select::{Chosen, Selecting};
+use aigo_compiler::{Compiled, Dataset, Session, Suite};
 use aigo_ir::program::Program;
 use aigo_ir::span::{SourceMap, Span};
 use aigo_source::MAX_FILE_BYTES;
@@ -20,6 +21,40 @@ pub(crate) struct Task {
     pub(crate) program: Program,
     pub(crate) dataset: Dataset,
     pub(crate) sources: SourceMap,
+    /// Its named parts.
+    pub(crate) suites: Vec<Suite>,
+    /// The samples that are taken, and how that was said.
+    pub(crate) chosen: Chosen,
+    pub(crate) selecting: Selecting,
+}
+
+impl Task {
+    /// How many samples are taken.
+    pub(crate) fn count(&self) -> usize {
+        self.chosen.count().unwrap_or(self.dataset.count)
+    }
+
+    /// How many conversations that makes.
+    pub(crate) fn conversations(&self) -> u64 {
+        self.count() as u64 * u64::from(self.program.epochs)
+    }
+}
+
+impl Task {
+    /// The same with another program.
+    pub(crate) fn with(&self, program: Program) -> Self {
+        let (path, root) = (self.path.clone(), self.root.clone());
+        Self {
+            path,
+            root,
+            program,
+            dataset: self.dataset.clone(),
+            sources: self.sources.clone(),
+            suites: self.suites.clone(),
+            chosen: self.chosen.clone(),
+            selecting: self.selecting.clone(),
+        }
+    }
 }
 
 /// The task's file: the path itself, or `task.yaml` in the folder.
@@ -91,5 +126,14 @@ pub(crate) fn load(path: &Path) -> Result<Task, u8> {
         return Err(exit::USAGE);
     }
     let Some((program, dataset)) = compiled.program else { return Err(exit::TASK) };
-    Ok(Task { root, path, program, dataset, sources: compiled.sources })
+    Ok(Task {
+        root,
+        path,
+        program,
+        dataset,
+        sources: compiled.sources,
+        suites: compiled.suites,
+        chosen: Chosen::default(),
+        selecting: Selecting::default(),
+    })
 }

@@ -125,6 +125,9 @@ fn header() -> Run {
         seed: 0,
         task: None,
         root: None,
+        parent: None,
+        selection: None,
+        baseline: None,
         trials: None,
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn body(record: &Record) -> Result<String, TooDeep> {
     let mut out = Object { out: String::with_capacity(size_hint(record)) };
     let _ = write!(out.out, "\"e\":\"{}\"", record.name());
     match record {
-        Record::Run(run) => write_run(&mut out, run),
+        Record::Run(run) => write_run(&mut out, run)?,
         Record::Open(open) => write_open(&mut out, open)?,
         Record::Ask(ask) => write_ask(&mut out, ask),
         Record::Got(got) => write_got(&mut out, got)?,
@@ -46,7 +46,7 @@ fn size_hint(record: &Record) -> usize {
     }
 }
 
-fn write_run(out: &mut Object, run: &Run) {
+fn write_run(out: &mut Object, run: &Run) -> Result<(), TooDeep> {
     out.number("format", run.format.into());
     out.numbers("flags", &run.flags);
     out.str("id", &run.id);
@@ -62,6 +62,19 @@ fn write_run(out: &mut Object, run: &Run) {
     }
     out.maybe_str("task", run.task.as_deref());
     out.maybe_str("root", run.root.as_deref());
+    out.maybe_str("baseline", run.baseline.as_deref());
+    if let Some(parent) = &run.parent {
+        out.name("parent");
+        out.out.push_str("{\"run\":");
+        json_string(&parent.run, &mut out.out);
+        out.flag("scores", parent.scores);
+        out.flag("floating", parent.floating);
+        out.out.push('}');
+    }
+    if let Some(selection) = &run.selection {
+        out.value("selection", selection)?;
+    }
+    Ok(())
 }
 
 fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
@@ -121,12 +134,21 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
     }
     out.maybe_str("model", got.model.as_deref());
     out.maybe_str("fault", got.fault.as_deref());
+    if !got.read.is_empty() {
+        out.list("read", &got.read, |out, chunk| {
+            json_string(chunk, out);
+            Ok(())
+        })?;
+    }
     if let Some(context) = &got.context {
         out.value("context", context)?;
     }
     out.flag("lossy", got.lossy);
     if let Some(ms) = got.ms {
         out.number("ms", ms);
+    }
+    if let Some(from) = got.from {
+        out.number("from", from);
     }
     Ok(())
 }

@@ -30,9 +30,30 @@ pub(crate) static OCCUPIED: Row = Row::error("L0110", "the folder of a new run i
 /// A write after the end.
 pub(crate) static FINISHED: Row = Row::error("L0111", "the journal is finished");
 
+/// A sealed log is not what was written.
+pub(crate) static BROKEN: Row = Row::error("L0112", "a sealed log is damaged");
+/// A sealed log takes no records.
+pub(crate) static SEALED: Row = Row::error("L0113", "a sealed log takes no more records");
+/// A run that has not ended is not sealed.
+pub(crate) static UNFINISHED: Row = Row::error("L0114", "only a run that has ended is sealed");
+
 /// The diagnostics of this crate.
-pub static ROWS: [&Row; 11] =
-    [&DAMAGE, &TORN, &LOCKED, &VERSION, &IO, &FULL, &NOT_A_LOG, &MISFIT, &UNWRITABLE, &OCCUPIED, &FINISHED];
+pub static ROWS: [&Row; 14] = [
+    &DAMAGE,
+    &TORN,
+    &LOCKED,
+    &VERSION,
+    &IO,
+    &FULL,
+    &NOT_A_LOG,
+    &MISFIT,
+    &UNWRITABLE,
+    &OCCUPIED,
+    &FINISHED,
+    &BROKEN,
+    &SEALED,
+    &UNFINISHED,
+];
 
 /// Why a log cannot be read or written. Cheap to clone: one failure is told to everyone who waits.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -145,6 +166,33 @@ pub enum LogError {
         /// The first file that was seen.
         found: String,
     },
+    /// A sealed log is not what was written.
+    #[error(
+        "{log}: the sealed log is damaged at byte {at}: {what}. It was read back when it was sealed, so it has changed since; restore \
+         the file from a copy. `zstd -dc` prints what stands before the damage"
+    )]
+    Broken {
+        /// The file.
+        log: String,
+        /// Where what is wrong begins.
+        at: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A sealed log takes no records.
+    #[error("{log}: the run has ended and its log is sealed; it takes no more records. Begin a new run")]
+    Sealed {
+        /// The file.
+        log: String,
+    },
+    /// A run that has not ended is not sealed.
+    #[error("{log}: the log is not sealed: {why}. `aigo resume` brings the run to its end, and then it can be sealed")]
+    Unfinished {
+        /// The file.
+        log: String,
+        /// What is missing.
+        why: String,
+    },
     /// A write after [`crate::Journal::finish`].
     #[error("{log}: the journal is finished and takes no more records. Reopen it to go on")]
     Finished {
@@ -167,6 +215,9 @@ impl LogError {
             Self::Unwritable { .. } => &UNWRITABLE,
             Self::Occupied { .. } => &OCCUPIED,
             Self::Finished { .. } => &FINISHED,
+            Self::Broken { .. } => &BROKEN,
+            Self::Sealed { .. } => &SEALED,
+            Self::Unfinished { .. } => &UNFINISHED,
         }
     }
 

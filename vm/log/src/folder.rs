@@ -10,6 +10,9 @@ use crate::error::LogError;
 
 /// The name of the log.
 pub(crate) const LOG: &str = "log.jsonl";
+/// Its name once it is sealed, and while it is being sealed.
+pub(crate) const SEALED: &str = "log.jsonl.zst";
+const PART: &str = "log.jsonl.zst.part";
 const LOCK: &str = "LOCK";
 const TORN: &str = "torn";
 
@@ -53,6 +56,27 @@ impl Folder {
     /// The log's path.
     pub(crate) fn log(&self) -> PathBuf {
         self.path.join(LOG)
+    }
+
+    /// Where the folder is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The sealed log's path.
+    pub(crate) fn sealed(&self) -> PathBuf {
+        self.path.join(SEALED)
+    }
+
+    /// Where it is written aside.
+    pub(crate) fn part(&self) -> PathBuf {
+        self.path.join(PART)
+    }
+
+    /// Removes the log that is sealed now.
+    pub(crate) fn remove_log(&self) -> Result<(), LogError> {
+        let removed = fs::remove_file(self.log()).and_then(|()| sync_folder(&self.path));
+        removed.map_err(self.failed("removing the log that is sealed now"))
     }
 
     /// Makes the log, which must not be there.
@@ -119,12 +143,12 @@ fn new_file(folder: &Path, at: u64) -> io::Result<(PathBuf, File)> {
 
 /// Makes the names in a folder durable.
 #[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
 /// Other systems do it themselves, and do not open folders as files.
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

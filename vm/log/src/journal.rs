@@ -105,6 +105,10 @@ impl Journal {
 
     /// Goes on with a run: cuts off a torn end and keeps it aside, refuses damage. `aigo` is the version that goes on.
     pub fn reopen(folder: &Path, aigo: &str, durability: Durability) -> Result<(Self, Recovery), LogError> {
+        if folder.join(crate::folder::SEALED).exists() {
+            let sealed = folder.join(crate::folder::SEALED).display().to_string();
+            return Err(LogError::Sealed { log: printable(&sealed) });
+        }
         if !folder.join(crate::folder::LOG).exists() {
             let why = "there is no log.jsonl in this folder".to_owned();
             return Err(LogError::NotALog { log: printable(&folder.display().to_string()), why });
@@ -112,7 +116,9 @@ impl Journal {
         let folder = Folder::lock(folder)?;
         let name = folder.log().display().to_string();
         let log = Log::open(&folder.log())?;
-        let (scan, mut torn) = (log.scan(), None);
+        // A sealed log under the name of the other.
+        let Some(scan) = log.scan() else { return Err(LogError::Sealed { log: log.name().to_owned() }) };
+        let mut torn = None;
         if let Some((bytes, _)) = scan.torn {
             torn = Some(TornTail { at: scan.size, bytes, kept: folder.cut(scan.size)? });
         }

@@ -4,6 +4,8 @@
 //! Record --encode--> body --line--> bytes --journal--> log.jsonl   (one writer, group commit)
 //!                                                          |
 //! Trial  <--read-- spans <--scan-- line <------------------+       (any number of readers)
+//!            ^                                             |
+//!            +---- sealed <--index-- log.jsonl.zst <-seal--+       (once the run has ended)
 //! ```
 //!
 //! `spec/log.md` defines the format for other implementations. This crate knows bytes, files and durability; what the
@@ -13,11 +15,15 @@ mod digest;
 mod encode;
 mod error;
 mod folder;
+mod index;
 mod journal;
 mod line;
+mod pack;
 mod read;
 mod record;
 mod scan;
+mod seal;
+mod sealed;
 mod spans;
 mod storage;
 
@@ -26,5 +32,6 @@ pub use error::{LogError, ROWS};
 pub use journal::{Durability, Journal, Recovery, TornTail};
 pub use line::{Flaw, MAX_LINE, decode, encode};
 pub use read::{Call, Log, State, Trial};
-pub use record::{Ask, Close, Durable, End, FORMAT, Got, Open, Record, Resumed, Run, Score, Usage};
+pub use record::{Ask, Close, Durable, End, FORMAT, Got, Open, Parent, Record, Resumed, Run, Score, Usage};
+pub use seal::{Sealing, seal};
 pub use storage::{FileStorage, Storage};

@@ -121,7 +121,7 @@ pub(crate) fn frame(n: u64, body: &str, out: &mut Vec<u8>) {
 }
 
 /// The text of a line whose checksum is right.
-fn check(line: &[u8]) -> Result<&str, Flaw> {
+pub(crate) fn check(line: &[u8]) -> Result<&str, Flaw> {
     let framed = || {
         let (digits, rest) = line.strip_prefix(HEAD)?.split_at_checked(8)?;
         let stated = digits.iter().try_fold(0, |sum, &byte| Some(sum << 4 | u32::from(hex_digit(byte)?)))?;

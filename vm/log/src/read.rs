@@ -6,12 +6,15 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use aigo_ir::diagnostic::Diagnostic;
+use aigo_ir::text::printable;
 
 use crate::error::{LogError, TORN};
 use crate::folder;
 use crate::line::{self, Flaw, Head};
+use crate::pack;
 use crate::record::{Ask, Close, End, Got, Open, Record, Run};
 use crate::scan::{Scan, refuse, scan};
+use crate::sealed::Sealed;
 use crate::spans::Spans;
 
 const CHUNK: usize = 256 << 10;
@@ -66,24 +69,44 @@ pub struct Call {
     pub got: Option<Got>,
 }
 
-trait Source: Read + Seek + Send {}
+/// Bytes that can be read anywhere.
+pub(crate) trait Source: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Source for T {}
 
-/// An open log. It keeps the header and the places of the lines, not their text.
+/// How a log stands in its file.
+enum Body {
+    /// As lines.
+    Text { source: Mutex<Box<dyn Source>>, scan: Scan },
+    /// In frames.
+    Sealed(Sealed),
+}
+
+/// An open log, as lines or sealed. It keeps the header and the places of the lines, not their text.
 pub struct Log {
     name: String,
-    source: Mutex<Box<dyn Source>>,
-    scan: Scan,
+    body: Body,
 }
 
 impl Log {
-    /// Opens a run's folder, or its file. The run may be going on: what is being written then looks like a torn end.
+    /// Opens a run's folder, or its file, sealed or not. The run may be going on: what is being written then looks like a torn
+    /// end.
     pub fn open(path: &Path) -> Result<Self, LogError> {
-        let path = if path.is_dir() { path.join(folder::LOG) } else { path.to_owned() };
+        if !path.is_dir() {
+            return Self::file(path);
+        }
+        let (text, sealed) = (path.join(folder::LOG), path.join(folder::SEALED));
+        if !sealed.exists() {
+            return Self::file(&text);
+        }
+        // Where sealing was cut short there are both, and the sealed one was read back before it got its name.
+        Self::file(&sealed).or_else(|error| if text.exists() { Self::file(&text) } else { Err(error) })
+    }
+
+    fn file(path: &Path) -> Result<Self, LogError> {
         let name = path.display().to_string();
-        let file = File::open(&path).map_err(|error| match error.kind() {
+        let file = File::open(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
-                LogError::NotALog { log: name.clone(), why: "there is no such file".to_owned() }
+                LogError::NotALog { log: printable(&name), why: "there is no such file".to_owned() }
             }
             _ => LogError::io(&name, "opening", error),
         })?;
@@ -92,100 +115,200 @@ impl Log {
 
     /// Reads a log from any bytes, a file or a `Cursor`. `name` is for errors.
     pub fn read(name: impl Into<String>, source: impl Read + Seek + Send + 'static) -> Result<Self, LogError> {
-        let name = aigo_ir::text::printable(&name.into());
+        let name = printable(&name.into());
+        let failed = |error| LogError::io(&name, "reading", error);
         let mut source = source;
-        source.seek(SeekFrom::Start(0)).map_err(|error| LogError::io(&name, "reading", error))?;
+        let mut first = Vec::new();
+        source.seek(SeekFrom::Start(0)).map_err(failed)?;
+        source.by_ref().take(pack::MAGIC.len() as u64).read_to_end(&mut first).map_err(failed)?;
+        if first == pack::MAGIC {
+            let sealed = Sealed::read(&name, Box::new(source))?;
+            return Ok(Self { name, body: Body::Sealed(sealed) });
+        }
+        source.seek(SeekFrom::Start(0)).map_err(failed)?;
         let scan = scan(BufReader::with_capacity(CHUNK, &mut source), &name)?;
-        Ok(Self { name, source: Mutex::new(Box::new(source)), scan })
+        Ok(Self { name, body: Body::Text { source: Mutex::new(Box::new(source)), scan } })
+    }
+
+    /// Its file, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is sealed.
+    pub const fn is_sealed(&self) -> bool {
+        matches!(self.body, Body::Sealed(_))
     }
 
     /// What the run is.
     pub fn header(&self) -> &Run {
-        &self.scan.header
+        match &self.body {
+            Body::Text { scan, .. } => &scan.header,
+            Body::Sealed(sealed) => &sealed.header,
+        }
     }
 
     /// The end of the run, unless it was resumed after it.
     pub fn end(&self) -> Option<&End> {
-        self.scan.end.as_ref()
+        match &self.body {
+            Body::Text { scan, .. } => scan.end.as_ref(),
+            Body::Sealed(sealed) => sealed.end.as_ref(),
+        }
     }
 
     /// Whether the log ends with an intact line.
     pub fn state(&self) -> State {
-        match &self.scan.torn {
-            None => State::Clean,
-            Some((bytes, _)) => State::Torn { at: self.scan.size, bytes: *bytes },
+        match &self.body {
+            Body::Text { scan: Scan { torn: Some((bytes, _)), size, .. }, .. } => {
+                State::Torn { at: *size, bytes: *bytes }
+            }
+            _ => State::Clean,
         }
     }
 
-    /// The number of the last intact line.
+    /// The warning that a person should see, if there is one.
+    pub fn warning(&self) -> Option<Diagnostic> {
+        self.state().warning(&self.name)
+    }
+
+    /// The number of the last intact line; of a sealed log, that of the log that was sealed.
     pub fn lines(&self) -> u64 {
-        self.scan.lines
+        match &self.body {
+            Body::Text { scan, .. } => scan.lines,
+            Body::Sealed(sealed) => sealed.lines(),
+        }
     }
 
-    /// The number of the last line that a marker says to be on the disk.
+    /// The number of the last line that a marker says to be on the disk. All lines of a sealed log are.
     pub fn durable(&self) -> u64 {
-        self.scan.durable
+        match &self.body {
+            Body::Text { scan, .. } => scan.durable,
+            Body::Sealed(sealed) => sealed.lines(),
+        }
     }
 
-    /// The numbers of the trials, rising.
+    /// The numbers of the trials: rising, and of a sealed log by their samples.
     pub fn numbers(&self) -> impl Iterator<Item = u64> {
-        self.scan.trials.keys().copied()
+        let numbers: Vec<u64> = match &self.body {
+            Body::Text { scan, .. } => scan.trials.keys().copied().collect(),
+            Body::Sealed(sealed) => sealed.numbers(),
+        };
+        numbers.into_iter()
     }
 
-    /// The trials in the order of their numbers, read as the iterator comes to them.
+    /// The trials in the order of [`Self::numbers`], read as the iterator comes to them.
     pub fn trials(&self) -> impl Iterator<Item = Result<Trial, LogError>> {
         self.numbers().map(|number| self.trial(number))
     }
 
-    /// One trial.
-    pub fn trial(&self, number: u64) -> Result<Trial, LogError> {
-        let (mut open, mut close) = (None, None);
-        let mut calls: Vec<Call> = Vec::new();
-        let mut line = Vec::new();
-        for (at, length) in self.scan.trials.get(&number).into_iter().flat_map(Spans::iter) {
-            let (n, record) = self.line(at, length, &mut line)?;
-            match record {
-                Record::Open(record) => {
-                    once(&mut open, record).map_err(|()| self.misfit(n, "opens", number, "again"))?;
-                }
-                Record::Close(record) => {
-                    once(&mut close, record).map_err(|()| self.misfit(n, "closes", number, "again"))?;
-                }
-                Record::Ask(ask) => calls.push(Call { n, ask, got: None }),
-                // The calls are in the order of their numbers.
-                Record::Got(got) => {
-                    match calls.binary_search_by_key(&got.ask, |call| call.n).map(|at| calls.get_mut(at)) {
-                        Ok(Some(call)) if call.got.is_none() => call.got = Some(got),
-                        Ok(_) => return Err(self.misfit(n, "answers in", number, "what is answered already")),
-                        Err(_) => return Err(self.misfit(n, "answers in", number, "what was not asked there")),
-                    }
-                }
-                _ => {}
-            }
-            if open.is_none() {
-                return Err(self.misfit(n, "speaks of", number, "before that trial is opened"));
+    /// The numbers of a sample's trials, by epoch. Of a log as lines this reads the beginning of every trial.
+    pub fn of_sample(&self, key: &str) -> Result<Vec<u64>, LogError> {
+        if let Body::Sealed(sealed) = &self.body {
+            return sealed.of_sample(key);
+        }
+        let mut found = Vec::new();
+        for number in self.numbers() {
+            let open = self.open_of(number)?;
+            if open.key == key {
+                found.push((open.epoch, number));
             }
         }
-        match open {
-            Some(open) => Ok(Trial { open, calls, close }),
-            None => Err(LogError::NoTrial { log: self.name.clone(), trial: number }),
+        found.sort_unstable();
+        Ok(found.into_iter().map(|(_, number)| number).collect())
+    }
+
+    /// One trial.
+    pub fn trial(&self, number: u64) -> Result<Trial, LogError> {
+        match &self.body {
+            Body::Sealed(sealed) => gather(&self.name, number, sealed.trial(number)?.into_iter().map(Ok)),
+            Body::Text { scan, .. } => {
+                let mut line = Vec::new();
+                let spans = scan.trials.get(&number).into_iter().flat_map(Spans::iter);
+                gather(&self.name, number, spans.map(|(at, length)| self.line(at, length, &mut line)))
+            }
+        }
+    }
+
+    /// Reads every line once more, and what a log says of itself: damage that opening does not see is found. A log as lines is
+    /// read as a whole when it is opened.
+    pub fn verify(&self) -> Result<(), LogError> {
+        match &self.body {
+            Body::Text { .. } => Ok(()),
+            Body::Sealed(sealed) => sealed.verify(),
         }
     }
 
     /// The cut of a torn end is the writer's; it needs the size and number of what is intact.
-    pub(crate) fn scan(&self) -> &Scan {
-        &self.scan
+    pub(crate) const fn scan(&self) -> Option<&Scan> {
+        match &self.body {
+            Body::Text { scan, .. } => Some(scan),
+            Body::Sealed(_) => None,
+        }
+    }
+
+    /// The length of the lines.
+    pub(crate) const fn size(&self) -> u64 {
+        match self.scan() {
+            Some(scan) => scan.size,
+            None => 0,
+        }
+    }
+
+    /// How many trials have ended.
+    pub(crate) const fn closed(&self) -> u64 {
+        match self.scan() {
+            Some(scan) => scan.closed,
+            None => 0,
+        }
+    }
+
+    /// The beginning of a trial of a log as lines.
+    pub(crate) fn open_of(&self, number: u64) -> Result<Open, LogError> {
+        let first = self.scan().and_then(|scan| scan.trials.get(&number)?.iter().next());
+        let Some((at, length)) = first else {
+            return Err(LogError::NoTrial { log: self.name.clone(), trial: number });
+        };
+        match self.line(at, length, &mut Vec::new())? {
+            (_, Record::Open(open)) => Ok(open),
+            (n, _) => Err(misfit(&self.name, n, "speaks of", number, "before that trial is opened")),
+        }
+    }
+
+    /// Appends the lines of a trial of a log as lines, as they stand; their checksums hold.
+    pub(crate) fn raw(&self, number: u64, out: &mut Vec<u8>) -> Result<(), LogError> {
+        let spans = self.scan().and_then(|scan| scan.trials.get(&number)).into_iter().flat_map(Spans::iter);
+        spans.into_iter().try_for_each(|(at, length)| self.copy(at, length, out))
+    }
+
+    /// The run's own lines of a log as lines.
+    pub(crate) fn run_lines(&self) -> Result<Vec<Vec<u8>>, LogError> {
+        let spans = self.scan().map(|scan| &scan.run).into_iter().flat_map(Spans::iter);
+        let line = |(at, length)| {
+            let mut line = Vec::new();
+            self.copy(at, length, &mut line).map(|()| line)
+        };
+        spans.map(line).collect()
+    }
+
+    fn copy(&self, at: u64, length: u64, out: &mut Vec<u8>) -> Result<(), LogError> {
+        let start = out.len();
+        self.bytes(at, length, out)?;
+        let line = out.get(start..).unwrap_or_default();
+        let found = line.strip_suffix(b"\n").ok_or(Flaw::Cut).and_then(|line| line::check(line).map(drop));
+        found.map_err(|flaw| LogError::io(&self.name, "reading a line again", std::io::Error::other(flaw)))
+    }
+
+    /// Appends bytes of the file.
+    fn bytes(&self, at: u64, length: u64, out: &mut Vec<u8>) -> Result<(), LogError> {
+        let Body::Text { source, .. } = &self.body else { return Ok(()) };
+        let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = source.seek(SeekFrom::Start(at)).and_then(|_| (&mut **source).take(length).read_to_end(out));
+        read.map(drop).map_err(|error| LogError::io(&self.name, "reading", error))
     }
 
     fn line(&self, at: u64, length: u64, buffer: &mut Vec<u8>) -> Result<(u64, Record), LogError> {
         buffer.clear();
-        {
-            let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-            source
-                .seek(SeekFrom::Start(at))
-                .and_then(|_| (&mut **source).take(length).read_to_end(buffer))
-                .map_err(|error| LogError::io(&self.name, "reading", error))?;
-        }
+        self.bytes(at, length, buffer)?;
         // It was intact when the log was opened; the file may have changed since.
         let found = if buffer.pop_if(|byte| *byte == b'\n').is_some() { line::decode(buffer) } else { Err(Flaw::Cut) };
         found.map_err(|flaw| match Head::read(buffer) {
@@ -193,10 +316,45 @@ impl Log {
             Err(flaw) => LogError::io(&self.name, "reading a line again", std::io::Error::other(flaw)),
         })
     }
+}
 
-    fn misfit(&self, line: u64, does: &str, trial: u64, how: &str) -> LogError {
-        LogError::Misfit { log: self.name.clone(), line, what: format!("the record {does} trial {trial} {how}") }
+/// A trial from its lines, which have to fit each other.
+fn gather(
+    name: &str,
+    number: u64,
+    lines: impl Iterator<Item = Result<(u64, Record), LogError>>,
+) -> Result<Trial, LogError> {
+    let misfit = |n: u64, does: &str, how: &str| misfit(name, n, does, number, how);
+    let (mut open, mut close) = (None, None);
+    let mut calls: Vec<Call> = Vec::new();
+    for line in lines {
+        let (n, record) = line?;
+        match record {
+            // An index of a sealed log could say that they belong here.
+            _ if record.trial() != Some(number) => return Err(misfit(n, "stands in", "and is not of it")),
+            Record::Open(record) => once(&mut open, record).map_err(|()| misfit(n, "opens", "again"))?,
+            Record::Close(record) => once(&mut close, record).map_err(|()| misfit(n, "closes", "again"))?,
+            Record::Ask(ask) => calls.push(Call { n, ask, got: None }),
+            // The calls are in the order of their numbers.
+            Record::Got(got) => match calls.binary_search_by_key(&got.ask, |call| call.n).map(|at| calls.get_mut(at)) {
+                Ok(Some(call)) if call.got.is_none() => call.got = Some(got),
+                Ok(_) => return Err(misfit(n, "answers in", "what is answered already")),
+                Err(_) => return Err(misfit(n, "answers in", "what was not asked there")),
+            },
+            _ => {}
+        }
+        if open.is_none() {
+            return Err(misfit(n, "speaks of", "before that trial is opened"));
+        }
     }
+    match open {
+        Some(open) => Ok(Trial { open, calls, close }),
+        None => Err(LogError::NoTrial { log: name.to_owned(), trial: number }),
+    }
+}
+
+fn misfit(name: &str, line: u64, does: &str, trial: u64, how: &str) -> LogError {
+    LogError::Misfit { log: name.to_owned(), line, what: format!("the record {does} trial {trial} {how}") }
 }
 
 fn once<T>(slot: &mut Option<T>, value: T) -> Result<(), ()> {

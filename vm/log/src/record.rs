@@ -61,6 +61,28 @@ pub struct Run {
     /// The task's folder.
     #[serde(default)]
     pub root: Option<String>,
+    /// The run whose answers this one uses again.
+    #[serde(default)]
+    pub parent: Option<Parent>,
+    /// Which samples were chosen, a map; all of them unless it is there.
+    #[serde(default, deserialize_with = "present")]
+    pub selection: Option<Value>,
+    /// The baseline that gates hold the run against: its file's text.
+    #[serde(default)]
+    pub baseline: Option<String>,
+}
+
+/// The run that another one was begun from.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Parent {
+    /// Its name.
+    pub run: String,
+    /// Whether its conversations are scored as they are: the run asks nothing but what scorers ask.
+    #[serde(default)]
+    pub scores: bool,
+    /// Whether answers of models whose name stands for several versions are used again.
+    #[serde(default)]
+    pub floating: bool,
 }
 
 /// A trial begins: one sample in one epoch. It holds everything that replay needs of the dataset.
@@ -141,6 +163,9 @@ pub struct Got {
     /// The class of a fault that would come again, if there is no answer.
     #[serde(default)]
     pub fault: Option<String>,
+    /// The chunks that an application has read for it.
+    #[serde(default)]
+    pub read: Vec<String>,
     /// What the provider wants to see again with the next call.
     #[serde(default, deserialize_with = "present")]
     pub context: Option<Value>,
@@ -150,6 +175,9 @@ pub struct Got {
     /// How long the answer took from when it was asked for, in milliseconds; absent where nobody outside was asked.
     #[serde(default)]
     pub ms: Option<u64>,
+    /// Of an answer that was not asked for again: the number of the line that asked for it in the parent's log.
+    #[serde(default)]
+    pub from: Option<u64>,
 }
 
 /// Tokens as the provider counted them; absent where it did not.
@@ -239,6 +267,17 @@ impl Record {
             Self::Durable(_) => "durable",
             Self::Resumed(_) => "resumed",
             Self::End(_) => "end",
+        }
+    }
+
+    /// The trial that it is of, if it is of one.
+    pub const fn trial(&self) -> Option<u64> {
+        match self {
+            Self::Open(Open { trial, .. })
+            | Self::Ask(Ask { trial, .. })
+            | Self::Got(Got { trial, .. })
+            | Self::Close(Close { trial, .. }) => Some(*trial),
+            Self::Run(_) | Self::Durable(_) | Self::Resumed(_) | Self::End(_) => None,
         }
     }
 }

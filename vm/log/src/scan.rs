@@ -19,6 +19,10 @@ pub(crate) struct Scan {
     pub(crate) header: Run,
     /// The lines of each trial.
     pub(crate) trials: BTreeMap<u64, Spans>,
+    /// How many trials have ended.
+    pub(crate) closed: u64,
+    /// The lines of the run: `run`, `resumed` and `end`.
+    pub(crate) run: Spans,
     /// The end of the run, if nothing goes on after it.
     pub(crate) end: Option<End>,
     /// How many lines are intact.
@@ -33,7 +37,17 @@ pub(crate) struct Scan {
 
 /// Reads a log from its start to its end. `name` is for errors.
 pub(crate) fn scan(reader: impl BufRead, name: &str) -> Result<Scan, LogError> {
-    let mut pass = Pass { name, scan: None, trials: BTreeMap::new(), lines: 0, size: 0, durable: 0, end: None };
+    let mut pass = Pass {
+        name,
+        scan: None,
+        trials: BTreeMap::new(),
+        closed: 0,
+        run: Spans::default(),
+        lines: 0,
+        size: 0,
+        durable: 0,
+        end: None,
+    };
     let mut lines = Lines { reader, at: 0, buffer: Vec::new() };
     let mut flaw = None;
     loop {
@@ -66,8 +80,8 @@ pub(crate) fn scan(reader: impl BufRead, name: &str) -> Result<Scan, LogError> {
         let why = torn.map_or_else(|| "it is empty".to_owned(), |(_, flaw)| format!("its first line is none: {flaw}"));
         return Err(LogError::NotALog { log: name.to_owned(), why });
     };
-    let Pass { trials, end, lines, size, durable, .. } = pass;
-    Ok(Scan { header, trials, end, lines, size, durable, torn })
+    let Pass { trials, closed, run, end, lines, size, durable, .. } = pass;
+    Ok(Scan { header, trials, closed, run, end, lines, size, durable, torn })
 }
 
 /// The error of a line that was intact when it was scanned, or should have been.
@@ -85,6 +99,8 @@ struct Pass<'a> {
     name: &'a str,
     scan: Option<Run>,
     trials: BTreeMap<u64, Spans>,
+    closed: u64,
+    run: Spans,
     lines: u64,
     size: u64,
     durable: u64,
@@ -131,6 +147,9 @@ impl Pass<'_> {
             self.durable = self.durable.max(upto);
         } else if let Some(trial) = head.trial.filter(|_| matches!(&*head.kind, "open" | "ask" | "got" | "close")) {
             self.trials.entry(trial).or_default().push(at, length);
+            self.closed += u64::from(head.kind == "close");
+        } else {
+            self.run.push(at, length);
         }
         Ok(())
     }

@@ -29,7 +29,8 @@ impl Spans {
     }
 }
 
-fn put(out: &mut Vec<u8>, mut n: u64) {
+/// Writes a number in groups of seven bits, the lowest first; each but the last has its high bit set.
+pub(crate) fn put(out: &mut Vec<u8>, mut n: u64) {
     loop {
         let [low, ..] = n.to_le_bytes();
         n >>= 7;
@@ -40,11 +41,16 @@ fn put(out: &mut Vec<u8>, mut n: u64) {
     }
 }
 
-fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
-    let (mut n, mut shift) = (0, 0);
+/// Reads such a number; none where the bytes end within it, or it is beyond 64 bits.
+pub(crate) fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
+    let (mut n, mut shift) = (0_u64, 0);
     loop {
         let byte = bytes.next()?;
-        n |= u64::from(byte & 0x7f) << shift;
+        let low = u64::from(byte & 0x7f);
+        if shift > 63 || (low << shift) >> shift != low {
+            return None;
+        }
+        n |= low << shift;
         if byte < 0x80 {
             return Some(n);
         }

@@ -127,8 +127,10 @@ pub struct Request {
     pub tools: Arc<[ToolOffer]>,
     /// Of a tool's role: the call to answer.
     pub tool: Option<ToolCall>,
-    /// What a scripted role's rules may read; none for other roles.
+    /// What a scripted role's rules may read, and the templates of an application's request; none for other roles.
     pub scope: Option<SharedScope>,
+    /// What a program is given, a line of JSON; of a tool that is asked over HTTP its arguments, as JSON.
+    pub input: Option<Arc<str>>,
 }
 
 /// A call that the machine waits for.
@@ -175,15 +177,26 @@ pub struct Answer {
     pub usage: Usage,
     /// How long it took, in milliseconds; none where nobody outside was asked.
     pub ms: Option<u64>,
+    /// The chunks that an application has read for it.
+    pub context: Vec<Arc<str>>,
+    /// The id of the session that an application has made with it: no part of what a program sees.
+    pub session: Option<Arc<str>>,
 }
 
 impl Answer {
-    /// Hash of what a program can see of it: neither usage nor time are part of it.
+    /// Hash of what a program can see of it: neither usage, time nor a session's id are part of it.
     pub fn key(&self) -> Key {
         let mut writer = KeyWriter::new("aigo.answer.1");
         writer.str(&self.text).str(&self.stop).maybe_str(self.fault.as_deref()).list(self.calls.len());
         for call in &self.calls {
             writer.str(&call.id).str(&call.tool).str(&call.arguments);
+        }
+        // Where nothing was read nothing is said of it, as in logs that are older than that.
+        if !self.context.is_empty() {
+            writer.list(self.context.len());
+            for chunk in &self.context {
+                writer.str(chunk);
+            }
         }
         writer.finish()
     }

@@ -1,5 +1,6 @@
 //! Lanes: what `step` advances.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aigo_ir::eval::Scope;
@@ -23,6 +24,12 @@ pub enum GraphRef {
     /// The score graph of a scorer, by its place in the program.
     Score(usize),
 }
+
+/// The conversation and the world at a step.
+pub(crate) type Mark = (Arc<Conversation>, World);
+
+/// Marks by the labels of their steps.
+pub(crate) type Marks = BTreeMap<Arc<str>, Mark>;
 
 /// A region that the lane is in.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +75,10 @@ pub struct Lane {
     pub(crate) passed: Vec<NodeId>,
     /// What it has used; of a map's item, since it began.
     pub(crate) used: Used,
+    /// The nodes that it came to and the ways that it took, where someone wants to know; nothing depends on it.
+    pub(crate) trace: Option<Vec<(NodeId, Option<aigo_ir::node::Port>)>>,
+    /// Of each step at which a scorer looks: what was there when it was through last.
+    pub(crate) marks: Marks,
 }
 
 /// What the lane of a map's item leaves behind.
@@ -126,6 +137,8 @@ impl Lane {
             trouble: None,
             passed: Vec::new(),
             used: Used::default(),
+            trace: None,
+            marks: Marks::new(),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Linked {
     score_names: Vec<Arc<str>>,
     /// Of each solve graph: what its shape says of early endings.
     regular: Vec<Regular>,
+    /// The labels of the steps at which scorers look.
+    labels: Vec<Arc<str>>,
 }
 
 impl Linked {
@@ -62,7 +64,10 @@ impl Linked {
             parameters: schema::parameters_schema(&tool.params),
         });
         let tools = tools.collect();
-        Ok(Self { program, engine, hash, tools, roles, solve_names, score_names, regular })
+        let mut labels: Vec<Arc<str>> = program.scorers.iter().filter_map(|scorer| scorer.at.clone()).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        Ok(Self { program, engine, hash, tools, roles, solve_names, score_names, regular, labels })
     }
 
     /// A graph.
@@ -96,6 +101,16 @@ impl Linked {
         found.map_or_else(BTreeSet::new, |(graph, regular)| regular.left(graph, fork, taken))
     }
 
+    /// The labels of steps at which scorers look, and which a node belongs to.
+    pub(crate) fn labels_of<'l>(&'l self, path: &'l str) -> impl Iterator<Item = &'l Arc<str>> {
+        self.labels.iter().filter(|label| {
+            path.split('/').any(|part| {
+                let ordinal = part.strip_prefix(&***label).map(|rest| rest.strip_prefix('.').unwrap_or(rest));
+                ordinal.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+            })
+        })
+    }
+
     /// A role and its hash.
     pub fn role(&self, name: &str) -> Option<(&Role, &Key)> {
         let at = self.program.roles.iter().position(|role| &*role.name == name)?;
@@ -105,7 +120,7 @@ impl Linked {
 
 /// What a call's content says of the role. Addresses, keys and prices are not in it; parameters that are not set are not
 /// either, so that a later release with another default buys nothing again.
-fn role_key(role: &Role, program: &Program) -> Key {
+pub fn role_key(role: &Role, program: &Program) -> Key {
     let mut writer = KeyWriter::new("aigo.role.1");
     match &role.player {
         Player::Chat(model) => {
@@ -122,9 +137,16 @@ fn role_key(role: &Role, program: &Program) -> Key {
             writer.str("scripted").u64(program.seed).list(rules.len());
             writer.str(&print::role(role));
         }
-        Player::Http(_) | Player::Command(_) => {
-            // What an application answers depends on all that is said of it, its version above all.
-            writer.str("application").str(&print::role(role));
+        Player::Http(http) => {
+            // What an application answers depends on all that is said of it, its version above all; not on our patience.
+            let mut http = http.clone();
+            (http.call.timeout_ms, http.resumable) = (None, false);
+            writer.str("application").str(&print::role(&Role { player: Player::Http(http), ..role.clone() }));
+        }
+        Player::Command(command) => {
+            let mut command = command.clone();
+            (command.call.timeout_ms, command.resumable) = (None, false);
+            writer.str("application").str(&print::role(&Role { player: Player::Command(command), ..role.clone() }));
         }
     }
     writer.finish()

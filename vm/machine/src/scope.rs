@@ -25,6 +25,9 @@ pub struct Sample {
     pub cluster: Option<Arc<str>>,
 }
 
+/// Names and their values.
+pub(crate) type Names = Vec<(Arc<str>, Value)>;
+
 /// A lane's names at one moment, owned, so that the template engine and scripted roles can keep it.
 #[derive(Clone)]
 pub struct Snapshot {

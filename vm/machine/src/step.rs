@@ -3,6 +3,7 @@
 mod append;
 mod check;
 mod limits;
+mod outside;
 mod tool;
 mod world;
 
@@ -14,13 +15,13 @@ use aigo_ir::eval::{eval, truth};
 use aigo_ir::expr::Expr;
 use aigo_ir::graph::{Graph, Placed};
 use aigo_ir::key::{Key, KeyWriter};
-use aigo_ir::node::{Bound, Jump, Node, Port, Unit};
+use aigo_ir::node::{Bound, Jump, Node, Port, Unit, View};
 use aigo_ir::program::{Player, Scorer};
 use aigo_ir::reduce;
 use aigo_ir::schema::{self, Contract, Schema};
 use aigo_ir::template::Template;
 use aigo_ir::value::Value;
-use aigo_ir::verdict::{Outcome, Scale, Verdict};
+use aigo_ir::verdict::{Scale, Verdict};
 
 use crate::ask::{Answer, Ask, Position, Request, TASK_ERROR};
 use crate::lane::{Effect, Event, Frame, Given, GraphRef, Here, Lane};
@@ -137,8 +138,10 @@ impl<'s> Stepper<'s> {
         if self.placed()?.node.ports().len() > 1 && self.linked.goes_on(self.lane.graph, self.lane.cursor) {
             self.lane.last_fork = Some((self.lane.cursor, port));
         }
+        self.mark()?;
         let mut port = port;
         loop {
+            self.trace(Some(port));
             let Some((jump, to)) = self.shape.follow(self.lane.cursor, port) else {
                 return broken("an edge is missing");
             };
@@ -166,8 +169,16 @@ impl<'s> Stepper<'s> {
         }
     }
 
+    /// Notes the way that is taken from here, for who wants to know which never are.
+    fn trace(&mut self, port: Option<Port>) {
+        if let Some(trace) = &mut self.lane.trace {
+            trace.push((self.lane.cursor, port));
+        }
+    }
+
     fn execute(&mut self) -> Result<Next, String> {
         let placed = self.placed()?;
+        self.trace(None);
         match &placed.node {
             Node::Append { author, audience, said } => self.append(author, audience.as_ref(), said),
             Node::Generate { .. } => self.generate(placed),
@@ -230,13 +241,14 @@ impl<'s> Stepper<'s> {
             None => None,
             Some(Schema::UserTurn) => Some(("user_turn", schema::user_turn_schema())),
             Some(Schema::Verdict(name)) => match self.linked.program.scorer(name) {
-                Some(scorer) => {
-                    Some(("verdict", schema::verdict_schema(&scorer.scale, scorer.evidence, &shown.labels)))
-                }
+                Some(scorer) => Some((
+                    "verdict",
+                    schema::verdict_schema(&scorer.scale, scorer.evidence, scorer.skips, &shown.labels),
+                )),
                 None => return broken("a verdict of a scorer that is not there"),
             },
             Some(Schema::Judged(judged)) => {
-                Some(("verdict", schema::verdict_schema(&judged.scale, judged.rule, &shown.labels)))
+                Some(("verdict", schema::verdict_schema(&judged.scale, judged.rule, judged.skips, &shown.labels)))
             }
             Some(Schema::Items(items)) => Some(("items", schema::items_schema(items, &shown.labels))),
             Some(Schema::Verdicts(of, judged)) => {
@@ -244,7 +256,8 @@ impl<'s> Stepper<'s> {
             }
         };
         let tools = if *tools { Arc::clone(&self.linked.tools) } else { Arc::default() };
-        let request = Request { role: role.clone(), messages: shown.messages, schema, tools, tool: None, scope: None };
+        let (role, messages) = (role.clone(), shown.messages);
+        let request = Request { role, messages, schema, tools, tool: None, scope: None, input: None };
         self.ask(placed, request, shown.judged)
     }
 
@@ -259,7 +272,14 @@ impl<'s> Stepper<'s> {
             Node::Generate { timeout_s, .. } => *timeout_s,
             _ => None,
         };
-        let base = base_content(role_key, &request);
+        let mut base = base_content(role_key, &request);
+        if let Some(sent) = self.outside(role, &mut request)? {
+            // What an application answers may depend on all that it was told before, also where this call does not say it again.
+            let mut writer = KeyWriter::new("aigo.application.1");
+            writer.key(&base).key(&sent);
+            self.lane.conversation.hash_into(&mut writer);
+            base = writer.finish();
+        }
         let repeats = self.lane.draws.iter().filter(|known| **known == base).count();
         self.lane.draws.push(base);
         let mut writer = KeyWriter::new("aigo.draw.1");
@@ -291,8 +311,11 @@ impl<'s> Stepper<'s> {
             self.lane.used.count(role, answer);
         }
         match node {
-            Node::Generate { role, into, .. } => {
+            Node::Generate { role, view, schema, into, .. } => {
                 let mut answer = answer.clone();
+                if matches!(view, View::Chat { .. }) && schema.is_none() {
+                    self.answers(&role, &answer);
+                }
                 if answer.fault.is_none() && answer.text.is_empty() && answer.calls.is_empty() {
                     answer.fault = Some("empty".into());
                 }
@@ -367,7 +390,11 @@ impl<'s> Stepper<'s> {
             lane.set(self.shape, item, value.clone());
             lane
         });
-        Ok(Next::Wait(Effect::Fork(lanes.collect())))
+        let lanes: Vec<Lane> = lanes.collect();
+        if !lanes.is_empty() {
+            self.trace(Some(Port::Body));
+        }
+        Ok(Next::Wait(Effect::Fork(lanes)))
     }
 
     /// How many items the list in a slot has.
@@ -395,21 +422,18 @@ impl<'s> Stepper<'s> {
             Schema::Verdict(name) => {
                 let Some(scorer) = self.linked.program.scorer(name) else { return broken("a verdict of no scorer") };
                 let conversation = &self.lane.conversation;
-                let contract =
-                    Contract { scale: &scorer.scale, pass: scorer.pass, rule: scorer.evidence, conversation };
+                let (rule, skips) = (scorer.evidence, scorer.skips);
+                let contract = Contract { scale: &scorer.scale, pass: scorer.pass, rule, skips, conversation };
                 let verdict = schema::read_verdict(text, &contract);
-                (verdict.to_value(), verdict.outcome == Outcome::Scored)
+                (verdict.to_value(), !verdict.outcome.is_missing())
             }
             Schema::Judged(judged) => {
-                let conversation = &self.lane.conversation;
-                let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
-                let verdict = schema::read_verdict(text, &contract);
-                (verdict.to_value(), verdict.outcome == Outcome::Scored)
+                let verdict = schema::read_verdict(text, &judged.contract(&self.lane.conversation));
+                (verdict.to_value(), !verdict.outcome.is_missing())
             }
             Schema::Verdicts(of, judged) => {
-                let (count, conversation) = (self.count(of)?, &self.lane.conversation);
-                let contract = Contract { scale: &judged.scale, pass: judged.pass, rule: judged.rule, conversation };
-                let (value, complaint) = schema::read_verdicts(text, count, &contract);
+                let contract = judged.contract(&self.lane.conversation);
+                let (value, complaint) = schema::read_verdicts(text, self.count(of)?, &contract);
                 (value, complaint.is_none())
             }
             Schema::Items(items) => {

@@ -1,24 +1,39 @@
 //! A trial: one sample in one epoch. It runs the solve graph, then all score graphs side by side, and joins the lanes of
 //! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
 
-use std::collections::BTreeMap;
+mod around;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use aigo_ir::graph::NodeId;
 use aigo_ir::key::Key;
 use aigo_ir::message::{ASSISTANT, Conversation, MessageKind};
-use aigo_ir::node::Ending;
+use aigo_ir::node::{Ending, Port};
 use aigo_ir::program::{EXPECTATIONS, Scorer};
 use aigo_ir::reduce::{self, Reducer};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{self, Scale, Verdict};
 
 use crate::ask::{Answer, Ask, Position};
-use crate::lane::{Effect, Event, Given, GraphRef, Lane};
+use crate::lane::{Effect, Event, Given, GraphRef, Lane, Mark, Marks};
 use crate::linked::Linked;
 use crate::outcome::{Call, Outcome, ScoreRow};
 use crate::scope::Sample;
 use crate::step::step;
 use crate::world::World;
+use around::{Around, When};
+
+/// A node that a lane came to, and the way that it took from there; none where it ended there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Taken {
+    /// The graph.
+    pub graph: GraphRef,
+    /// The node.
+    pub node: NodeId,
+    /// The way out.
+    pub port: Option<Port>,
+}
 
 /// A lane of a trial.
 pub type LaneId = u64;
@@ -53,6 +68,7 @@ struct Resting {
 }
 
 /// What is kept of an ask until its answer comes.
+#[derive(Clone)]
 struct Asked {
     position: Position,
     role: Arc<str>,
@@ -78,11 +94,26 @@ pub struct Trial {
     /// An item of a map of the solve graph has failed, and others may still be on their way.
     failed_solve: Option<String>,
     unreached: usize,
+    traces: bool,
+    taken: BTreeSet<Taken>,
+    /// A call before or after the sample that waits for its answer.
+    around: Option<Around>,
+    /// Of each step at which a scorer looks: the conversation and the world when it was through last.
+    marks: Marks,
 }
 
 impl Trial {
     /// Begins. What it asks first comes with it.
     pub fn start(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
+        Self::begun(linked, sample, false)
+    }
+
+    /// Begins a trial that remembers which edges its lanes take.
+    pub fn traced(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
+        Self::begun(linked, sample, true)
+    }
+
+    fn begun(linked: Arc<Linked>, sample: Arc<Sample>, traces: bool) -> (Self, Vec<Pending>) {
         let conversation = Arc::clone(&sample.conversation);
         let world = World::of(&linked.program, &sample);
         let mut trial = Self {
@@ -99,24 +130,24 @@ impl Trial {
             failed_scorers: BTreeMap::new(),
             failed_solve: None,
             unreached: 0,
+            traces,
+            taken: BTreeSet::new(),
+            around: None,
+            marks: Marks::default(),
         };
         let mut asks = Vec::new();
-        let solve = trial.linked.program.solves.iter().position(|graph| graph.name == trial.sample.graph);
-        match solve {
-            Some(at) => trial.begin(GraphRef::Solve(at), &mut asks),
-            None => {
-                let message =
-                    format!("the sample names the solve graph `{}`, which is not in the program", trial.sample.graph);
-                trial.solved(Ending::TaskError, Some(message), &mut asks);
-            }
-        }
+        trial.around(When::Before, 0, &mut asks);
         (trial, asks)
     }
 
     /// Gives an answer to a lane. An answer to a lane that does not wait for one changes nothing.
     pub fn answer(&mut self, lane: LaneId, answer: Answer) -> Vec<Pending> {
         let mut asks = Vec::new();
-        if let Some(mut resting) = self.lanes.remove(&lane) {
+        if let Some(around) = self.around.take_if(|around| around.lane == lane) {
+            let Asked { position, role, content } = around.asked.clone();
+            self.calls.push(Call { position, role, content, answer: answer.key() });
+            self.around_answered(&around, &answer, &mut asks);
+        } else if let Some(mut resting) = self.lanes.remove(&lane) {
             match resting.asked.take() {
                 Some(Asked { position, role, content }) => {
                     self.calls.push(Call { position, role, content, answer: answer.key() });
@@ -135,9 +166,31 @@ impl Trial {
         &self.sample
     }
 
+    /// How the conversation ended; none while it goes on.
+    pub const fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// The edges that its lanes took so far, by graph; none unless the trial was begun by [`Trial::traced`].
+    pub const fn taken(&self) -> &BTreeSet<Taken> {
+        &self.taken
+    }
+
+    /// The verdicts so far, in the order in which they were given.
+    pub fn scored(&self) -> &[ScoreRow] {
+        &self.scores
+    }
+
+    /// The conversation: at its end, or as far as it has come.
+    pub fn so_far(&self) -> Arc<Conversation> {
+        let solving = self.lanes.values().filter(|resting| matches!(resting.lane.graph, GraphRef::Solve(_)));
+        let longest = solving.map(|resting| &resting.lane.conversation).max_by_key(|known| known.messages().len());
+        Arc::clone(longest.filter(|_| self.ending.is_none()).unwrap_or(&self.conversation))
+    }
+
     /// What the trial came to, once no lane is left.
     pub fn outcome(&self) -> Option<Outcome> {
-        let ending = self.ending.filter(|_| self.lanes.is_empty())?;
+        let ending = self.ending.filter(|_| self.lanes.is_empty() && self.around.is_none())?;
         let mut scores = self.scores.clone();
         // A scorer whose graph failed has no values at all: a part of them would look like the whole.
         scores
@@ -170,10 +223,21 @@ impl Trial {
         self.linked.program.scorers.get(at)
     }
 
+    /// What a scorer that looks at a step is shown, where the step was reached.
+    fn mark_of(&self, graph: GraphRef) -> Option<&Mark> {
+        let GraphRef::Score(at) = graph else { return None };
+        self.scorer(at)?.at.as_ref().and_then(|label| self.marks.get(label))
+    }
+
     fn begin(&mut self, graph: GraphRef, asks: &mut Vec<Pending>) {
         let linked = Arc::clone(&self.linked);
         if let Some(shape) = linked.graph(graph) {
-            let lane = Lane::new(graph, shape, Arc::clone(&self.conversation), self.world.clone());
+            let (conversation, world) = match self.mark_of(graph) {
+                Some(mark) => mark.clone(),
+                None => (Arc::clone(&self.conversation), self.world.clone()),
+            };
+            let mut lane = Lane::new(graph, shape, conversation, world);
+            lane.trace = self.traces.then(Vec::new);
             let id = self.fresh();
             self.advance(id, lane, None, Event::Start, asks);
         }
@@ -189,7 +253,11 @@ impl Trial {
     fn advance(&mut self, id: LaneId, lane: Lane, parent: Option<Parent>, event: Event, asks: &mut Vec<Pending>) {
         let mut ready = vec![(id, lane, parent, event)];
         while let Some((id, lane, parent, event)) = ready.pop() {
-            let (lane, mut effects) = step(&self.linked, &self.sample, lane, event);
+            let (mut lane, mut effects) = step(&self.linked, &self.sample, lane, event);
+            if let Some(trace) = &mut lane.trace {
+                let graph = lane.graph;
+                self.taken.extend(trace.drain(..).map(|(node, port)| Taken { graph, node, port }));
+            }
             let last = effects.pop();
             self.scores.extend(effects.into_iter().filter_map(|effect| match effect {
                 Effect::Score(row) => Some(row),
@@ -241,8 +309,7 @@ impl Trial {
                 keep_least(self.failed_solve.get_or_insert_with(|| message.clone()), message);
             }
             GraphRef::Solve(_) => {
-                self.conversation = Arc::clone(&lane.conversation);
-                self.world = lane.world.clone();
+                self.keep(lane);
                 self.solved(Ending::TaskError, Some(message), asks);
                 return None;
             }
@@ -273,12 +340,21 @@ impl Trial {
         }
     }
 
+    /// Keeps what the conversation's lane leaves.
+    fn keep(&mut self, lane: &Lane) {
+        self.conversation = Arc::clone(&lane.conversation);
+        self.world = lane.world.clone();
+        self.marks = lane.marks.clone();
+    }
+
     fn ended(&mut self, lane: &Lane, ending: Ending, asks: &mut Vec<Pending>) {
         if let GraphRef::Solve(at) = lane.graph {
-            self.conversation = Arc::clone(&lane.conversation);
-            self.world = lane.world.clone();
+            self.keep(lane);
             self.unreached = self.unreached_expectations(at, lane, ending);
-            let badly = matches!(ending, Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure);
+            let badly = matches!(
+                ending,
+                Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure | Ending::ToolFailure
+            );
             self.solved(ending, lane.trouble.clone().filter(|_| badly), asks);
         }
     }
@@ -302,16 +378,24 @@ impl Trial {
             if ending.is_void() {
                 let reason = self.fault.clone().unwrap_or_else(|| ending.word().replace('_', " "));
                 self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, reason)));
+            } else if scorer.completion && matches!(ending, Ending::ApplicationFailure | Ending::Filtered) {
+                // What was left undone is not complete, however well it went until then.
+                let reason = format!("the conversation ended as {}", ending.word().replace('_', " "));
+                self.scores.push(whole(scorer, Verdict::scored(scorer.scale.end(true), false, reason)));
             } else if !answered && ending != Ending::Recorded {
                 // Dropping a conversation in which nothing was answered would reward an application that fails.
                 self.scores.push(whole(
                     scorer,
                     Verdict::scored(scorer.scale.end(true), false, "the assistant answered nothing"),
                 ));
+            } else if let Some(label) = scorer.at.as_ref().filter(|label| !self.marks.contains_key(*label)) {
+                let reason = format!("the step `{label}` was not reached");
+                self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::NotApplicable, reason)));
             } else {
                 self.begin(GraphRef::Score(at), asks);
             }
         }
+        self.around(When::After, 0, asks);
     }
 
     /// Expectations that an early ending left: those that lie on every way to a regular end from the way that was not taken

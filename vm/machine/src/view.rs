@@ -47,7 +47,7 @@ pub(crate) fn show(
             }
             Ok(Shown { messages, judged: None, labels: Vec::new() })
         }
-        View::Text { system, question, up_to, window, sees_system } => {
+        View::Text { system, question, up_to, window, sees_system, only } => {
             let mut messages = Vec::with_capacity(2);
             if let Some(system) = system {
                 messages.push(ChatMessage::new(ChatRole::System, render(system)?));
@@ -61,9 +61,9 @@ pub(crate) fn show(
             };
             let last = judged.unwrap_or(u32::MAX);
             let first = window.map_or(0, |window| last.min(conversation.turn()).saturating_sub(window));
-            let labels = conversation.labelled(first, last).into_iter().map(|(label, _)| label).collect();
+            let labels = conversation.shown(first, last, only.as_deref()).map(|(label, _)| label).collect();
             let instructions = if *sees_system { conversation.instructions(last) } else { String::new() };
-            let transcript = instructions + &conversation.transcript(first, last);
+            let transcript = instructions + &conversation.transcript(first, last, only.as_deref());
             let mark = fence(sample, &transcript);
             let question = render(question)?;
             // The transcript comes first, so that the prompts of all judges of a sample share their beginning.

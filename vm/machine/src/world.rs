@@ -17,6 +17,8 @@ use crate::scope::{Sample, ambient};
 pub(crate) struct World {
     /// What expressions read as `state`; none where the task has none.
     pub(crate) state: Option<Value>,
+    /// What the calls of `setup` brought, by their names; none where they brought nothing.
+    pub(crate) setup: Option<Value>,
     /// How often each tool was called, in the program's order.
     called: Vec<u32>,
 }
@@ -64,7 +66,7 @@ impl Scope for OfCall<'_> {
 impl World {
     /// The world in which a sample begins: what the task says, changed by the calls that the sample's own conversation has.
     pub(crate) fn of(program: &Program, sample: &Sample) -> Self {
-        let mut world = Self { state: program.state.clone(), called: vec![0; program.tools.len()] };
+        let mut world = Self { state: program.state.clone(), setup: None, called: vec![0; program.tools.len()] };
         for message in sample.conversation.messages() {
             if let MessageKind::Call { tool, arguments, .. } = &message.kind {
                 world.call(program, tool, arguments, Faults::Ignored, sample, &sample.conversation);
@@ -147,7 +149,8 @@ impl World {
     }
 }
 
-fn refused(why: String) -> Response {
+/// The response of a call that is refused, with what the assistant is told.
+pub(crate) fn refused(why: String) -> Response {
     let text = Value::map([("error", Value::str(why.as_str()))]).to_json();
     Response { text: text.into(), ends: None, refused: Some(why) }
 }

@@ -70,6 +70,13 @@ impl Column {
         (!self.values.is_empty()).then(|| sum(&self.numbers()) / self.values.len() as f64)
     }
 
+    /// Of a rate or a count: how many values count, and of how many.
+    pub(crate) fn passed(&self, gate: &Gate) -> Option<(u64, u64)> {
+        let is_counted = matches!(gate.aggregate, Aggregate::Of(Reducer::Rate) | Aggregate::Count);
+        let seen = self.values.iter().filter(|value| counts(gate, value)).count() as u64;
+        is_counted.then_some((seen, self.values.len() as u64))
+    }
+
     /// What a gate computes.
     pub(crate) fn value(&self, gate: &Gate, end: End) -> Option<f64> {
         let missing = if end == End::Out { 0 } else { self.missing() };
@@ -223,7 +230,7 @@ fn counts(gate: &Gate, value: &Counted) -> bool {
 }
 
 /// C(c, k) / C(n, k), for k <= n: the chance that k drawn of n are all among c.
-fn choose_share(c: u32, n: u32, k: u32) -> f64 {
+pub(crate) fn choose_share(c: u32, n: u32, k: u32) -> f64 {
     if c < k {
         return 0.0;
     }

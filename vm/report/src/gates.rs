@@ -5,8 +5,10 @@ use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::reduce::Reducer;
 use aigo_ir::text::number;
 
+use crate::against;
 use crate::column::{Column, End};
 use crate::interval::{Interval, LEAST_CLUSTERS, unseen};
+use crate::sheet::Sheet;
 
 /// What became of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,16 @@ impl GateResult {
             Self::Skipped => "skipped",
         }
     }
+
+    /// What is looked at first: red, undecided, passing, skipped.
+    pub(crate) const fn rank(self) -> u8 {
+        match self {
+            Self::Red => 0,
+            Self::Undecided => 1,
+            Self::Pass => 2,
+            Self::Skipped => 3,
+        }
+    }
 }
 
 /// A gate's result and the numbers behind it.
@@ -50,6 +62,36 @@ pub struct GateValue {
     pub result: GateResult,
     /// Why, where the numbers do not say it.
     pub note: String,
+    /// The scorer it is over.
+    pub scorer: std::sync::Arc<str>,
+    /// Of a rate or a count over conversations or turns: how many count, and of how many.
+    pub passed: Option<(u64, u64)>,
+    /// The groups of a gate that has them, in the order of their names.
+    pub groups: Vec<GroupValue>,
+}
+
+/// One group of a gate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupValue {
+    /// The field's value.
+    pub name: String,
+    /// What became of the gate in it.
+    pub result: GateResult,
+    /// The mean of its values.
+    pub mean: Option<f64>,
+    /// How many of its values pass.
+    pub passed: u64,
+    /// How many values it has.
+    pub scored: u64,
+    /// How many are missing.
+    pub missing: u64,
+}
+
+impl GroupValue {
+    /// The share that passes; 0 of none.
+    pub fn rate(&self) -> f64 {
+        if self.scored == 0 { 0.0 } else { self.passed as f64 / self.scored as f64 }
+    }
 }
 
 /// The values of one scorer in the groups of a gate: of all conversations, or of those with one value of a field.
@@ -59,18 +101,21 @@ pub(crate) struct Group {
     pub(crate) column: Column,
 }
 
-/// Evaluates a gate: it must hold in every group.
-pub(crate) fn evaluate(gate: &Gate, groups: &[Group]) -> GateValue {
-    if gate.aggregate.is_against_baseline() {
+/// Evaluates a gate: it must hold in every group. The baseline comes with the keys of the samples, by their numbers.
+pub(crate) fn evaluate(gate: &Gate, groups: &[Group], baseline: Option<(&Sheet, &[&str])>) -> GateValue {
+    let is_against = gate.aggregate.is_against_baseline();
+    if is_against && baseline.is_none() {
         return GateValue { result: GateResult::Skipped, note: "no baseline".to_owned(), ..nothing(gate) };
     }
-    let rank = |result: GateResult| match result {
-        GateResult::Red => 0,
-        GateResult::Undecided => 1,
-        GateResult::Pass | GateResult::Skipped => 2,
-    };
+    let mut lines = Vec::new();
     let evaluated = groups.iter().map(|group| {
-        let mut value = of_group(gate, &group.column);
+        let mut value = match baseline.filter(|_| is_against) {
+            Some((sheet, keys)) => against::of_group(gate, &group.column, keys, sheet),
+            None => of_group(gate, &group.column),
+        };
+        if let Some(name) = &group.name {
+            lines.push(line(name, value.result, &group.column));
+        }
         if let (Some(by), Some(name)) = (&gate.by, &group.name) {
             let colon = if value.note.is_empty() { "" } else { ": " };
             value.note = format!("{by}={name}{colon}{}", value.note);
@@ -78,10 +123,27 @@ pub(crate) fn evaluate(gate: &Gate, groups: &[Group]) -> GateValue {
         value
     });
     // The group that decides: the first red one, else the first undecided one, else the first.
-    evaluated.reduce(|a, b| if rank(b.result) < rank(a.result) { b } else { a }).unwrap_or_else(|| nothing(gate))
+    let deciding = evaluated.reduce(|a, b| if b.result.rank() < a.result.rank() { b } else { a });
+    let mut value = deciding.unwrap_or_else(|| nothing(gate));
+    let same = lines.iter().filter(|line| line.result == value.result).count();
+    if same > 1 && matches!(value.result, GateResult::Red | GateResult::Undecided) {
+        value.note = format!("{}; {same} of {} groups are {}", value.note, lines.len(), value.result.word());
+    }
+    GateValue { groups: lines, ..value }
 }
 
-fn nothing(gate: &Gate) -> GateValue {
+fn line(name: &str, result: GateResult, column: &Column) -> GroupValue {
+    GroupValue {
+        name: name.to_owned(),
+        result,
+        mean: column.mean(),
+        passed: column.values.iter().filter(|value| value.pass).count() as u64,
+        scored: column.values.len() as u64,
+        missing: column.missing(),
+    }
+}
+
+pub(crate) fn nothing(gate: &Gate) -> GateValue {
     let note = "nothing was scored".to_owned();
     GateValue {
         gate: gate.text(),
@@ -91,6 +153,9 @@ fn nothing(gate: &Gate) -> GateValue {
         interval: None,
         result: GateResult::Undecided,
         note,
+        scorer: gate.scorer.clone(),
+        passed: None,
+        groups: Vec::new(),
     }
 }
 
@@ -118,7 +183,7 @@ impl Computed {
 }
 
 /// Whether a gate holds everywhere between two values, nowhere, or here and not there.
-fn between(gate: &Gate, low: f64, high: f64) -> Option<bool> {
+pub(crate) fn between(gate: &Gate, low: f64, high: f64) -> Option<bool> {
     // Equality can hold between two ends at which it does not.
     let is_inside = |(comparison, threshold): (Comparison, f64)| {
         matches!(comparison, Comparison::Equal | Comparison::NotEqual) && low < threshold && threshold < high
@@ -155,13 +220,17 @@ fn of_group(gate: &Gate, column: &Column) -> GateValue {
         }
     };
     let Computed { value, low, high, interval } = computed;
-    GateValue { gate: gate.text(), value, low: Some(low), high: Some(high), interval, result, note }
+    let passed = column.passed(gate);
+    GateValue { value, low: Some(low), high: Some(high), interval, result, note, passed, ..nothing(gate) }
 }
 
 /// The result of a gate whose value alone says `by_value`, with what its interval has to say where the task asks for it.
 fn decided(gate: &Gate, computed: &Computed, column: &Column, by_value: GateResult) -> (GateResult, String) {
     let sure = computed.interval.map(|interval| between(gate, interval.low, interval.high));
-    let plain = (by_value, [cannot(column.missing()), proves(gate, column, by_value)].concat());
+    let noise = by_value == GateResult::Red && sure == Some(None);
+    let noise = if noise { "within noise: its interval reaches what is asked for" } else { "" };
+    let notes = [cannot(column.missing()), proves(gate, column, by_value), noise.to_owned()];
+    let plain = (by_value, notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; "));
     match (gate.decide, by_value) {
         (Decide::Sure, GateResult::Red) => match sure {
             Some(Some(false)) => plain,

@@ -43,17 +43,26 @@ fn clustered(observed: &[Observed]) -> Option<Clustered> {
     let n = observed.len() as f64;
     let numbers: Vec<f64> = observed.iter().map(|seen| seen.number).collect();
     let mean = sum(&numbers) / n;
-    let mut by_cluster: Vec<Observed> = observed.to_vec();
-    by_cluster.sort_by_key(|seen| seen.cluster);
-    let sums = by_cluster.chunk_by(|a, b| a.cluster == b.cluster).map(|cluster| {
-        let deviations: Vec<f64> = cluster.iter().map(|seen| seen.number - mean).collect();
-        let total = sum(&deviations);
-        total * total
-    });
-    let squares: Vec<f64> = sums.collect();
+    let squares: Vec<f64> = totals(observed, mean).into_iter().map(|total| total * total).collect();
     let clusters = u32::try_from(squares.len()).ok().filter(|m| *m >= LEAST_CLUSTERS)?;
     let m = f64::from(clusters);
     Some(Clustered { mean, n, clusters, variance: m / (m - 1.0) * sum(&squares) / (n * n) })
+}
+
+/// Of each cluster the sum of its values' distances from a number, in the order of the clusters' numbers.
+pub(crate) fn totals(observed: &[Observed], from: f64) -> Vec<f64> {
+    let mut by_cluster: Vec<Observed> = observed.to_vec();
+    by_cluster.sort_by_key(|seen| seen.cluster);
+    let total = |cluster: &[Observed]| {
+        let deviations: Vec<f64> = cluster.iter().map(|seen| seen.number - from).collect();
+        sum(&deviations)
+    };
+    by_cluster.chunk_by(|a, b| a.cluster == b.cluster).map(total).collect()
+}
+
+/// The clustered standard error of the mean; none below five clusters.
+pub(crate) fn standard_error(observed: &[Observed]) -> Option<f64> {
+    clustered(observed).map(|seen| libm::sqrt(seen.variance))
 }
 
 fn t_of(clusters: u32) -> f64 {

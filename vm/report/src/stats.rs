@@ -20,6 +20,25 @@ pub(crate) fn t_quantile(p: f64, df: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
+/// How likely a t as far from 0 as this is by chance, on either side: I(df/(df+t²); df/2, 1/2).
+pub(crate) fn t_two_sided(t: f64, df: f64) -> f64 {
+    incomplete_beta(df / (df + t * t), df / 2.0, 0.5)
+}
+
+/// `McNemar`'s mid-p: of so many pairs that changed, how likely is a split as uneven as this where both directions are equally
+/// likely, `2·P(X < k) + P(X = k)` with k the smaller of both counts (Fagerland, Lydersen and Laake, BMC Medical Research
+/// Methodology 13:91, 2013). 1 where nothing changed.
+pub(crate) fn mcnemar_mid_p(one: u32, other: u32) -> f64 {
+    let (n, least) = (one + other, one.min(other));
+    // C(n, k) / 2^n by logarithms, so that no count of pairs overflows.
+    let log_chance = |k: u32| {
+        let [n, k] = [n, k].map(f64::from);
+        libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0) - n * std::f64::consts::LN_2
+    };
+    let below: Vec<f64> = (0..least).map(|k| libm::exp(log_chance(k))).collect();
+    (2.0 * aigo_ir::reduce::sum(&below) + libm::exp(log_chance(least))).min(1.0)
+}
+
 /// The share of Student's t that lies below t >= 0: 1 − I(df/(df+t²); df/2, 1/2)/2 (Abramowitz & Stegun 26.7.1).
 fn t_below(t: f64, df: f64) -> f64 {
     1.0 - incomplete_beta(df / (df + t * t), df / 2.0, 0.5) / 2.0
@@ -84,6 +103,38 @@ mod tests {
             assert!((seen - wanted).abs() < 1e-12, "{a} {b} {x}: {seen} {wanted}");
         }
     }
+
+    /// `2 * scipy.stats.t.sf(t, df)` and `2 * binom.cdf(k, n, 0.5) - binom.pmf(k, n, 0.5)`: `tests/bench/reference.py` prints them.
+    #[test]
+    fn chances_are_those_of_scipy() {
+        for (t, df, wanted) in CHANCES {
+            let seen = t_two_sided(t, df);
+            assert!((seen - wanted).abs() < 1e-12, "{t} {df}: {seen} {wanted}");
+        }
+        for (one, other, wanted) in MID_PS {
+            let seen = mcnemar_mid_p(one, other);
+            assert!((seen - wanted).abs() < 1e-11, "{one} {other}: {seen} {wanted}");
+            assert_eq!(seen, mcnemar_mid_p(other, one));
+        }
+    }
+
+    const CHANCES: [(f64, f64, f64); 5] = [
+        (0.5, 3.0, 0.651_447_964_848_151),
+        (2.1, 9.0, 0.065_118_282_412_151_96),
+        (-3.3, 19.0, 0.003_765_350_876_512_252_7),
+        (6.0, 49.0, 2.340_430_390_621_061_9e-7),
+        (1.0, 1.0, 0.5),
+    ];
+
+    const MID_PS: [(u32, u32, f64); 7] = [
+        (6, 0, 0.015_625),
+        (5, 0, 0.031_25),
+        (9, 3, 0.092_285_156_25),
+        (4, 4, 1.0),
+        (0, 0, 1.0),
+        (40, 22, 0.022_574_972_673_257_195),
+        (700, 610, 0.012_901_516_180_195_773),
+    ];
 
     const TS: [(f64, f64); 6] = [
         (1.0, 12.706_204_736_174_694),

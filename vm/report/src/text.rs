@@ -1,197 +1,210 @@
-//! The report for people: the worst transcripts at their failing turns, a table, and the verdict last, where a reader of CI
+//! The report for people: the worst transcripts at their failing turns, tables, and the verdict last, where a reader of CI
 //! logs looks first.
+
+mod tables;
+mod transcript;
 
 use std::fmt::Write as _;
 
-use aigo_ir::message::MessageKind;
 use aigo_ir::text::{excerpt, number};
-use aigo_ir::verdict::{Evidence, Outcome, Verdict};
+use aigo_ir::verdict::Evidence;
 
-use crate::{Counts, FEW_CLUSTERS, GateResult, Summary, TrialReport};
+use crate::gates::GateValue;
+use crate::look::{Look, columns, padded};
+use crate::{FEW_CLUSTERS, GateResult, Summary};
 
-/// How much of a message is shown.
-const WIDTH: usize = 220;
-/// How many turns before the evidence are shown.
-const BEFORE: u32 = 2;
+pub(crate) use tables::{denominator, short};
+pub(crate) use transcript::{around, shown};
+
+/// How much of a text is shown in the verdict.
+const LONG: usize = 300;
+/// How many gates that do not pass are shown with the words that their first failure rests on.
+const QUOTED: usize = 3;
+/// How wide the gates' column is at most.
+const GATE: usize = 44;
 
 /// The report. `run` is the run's name and `digest` the first digits of its digest.
-pub fn text(summary: &Summary, run: &str, digest: &str) -> String {
+pub fn text(summary: &Summary, run: &str, digest: &str, look: &Look) -> String {
     let mut out = String::new();
     for trial in &summary.shown {
-        failing(summary, trial, &mut out);
+        transcript::failing(summary, trial, look, &mut out);
     }
-    let hidden = summary.failing.saturating_sub(summary.shown.len() as u64);
-    if hidden > 0 {
-        let _ = writeln!(out, "… and {hidden} more failing conversations\n");
+    others(summary, look, &mut out);
+    tables::scorers(summary, &mut out);
+    for table in &summary.tables {
+        tables::matrix(table, look, &mut out);
     }
-    table(summary, &mut out);
-    verdict(summary, run, digest, &mut out);
+    verdict(summary, look, &mut out);
+    conversations(summary, look, &mut out);
+    let _ = writeln!(out, " run {run}   digest {digest}");
     out
 }
 
-/// Why a conversation ended badly.
-fn why(trial: &TrialReport) -> String {
-    trial.fault.as_ref().map_or_else(String::new, |fault| format!(" ({})", excerpt(fault, WIDTH)))
-}
-
-fn failing(summary: &Summary, trial: &TrialReport, out: &mut String) {
-    let epoch = if summary.program.epochs > 1 { format!(", epoch {}", trial.epoch) } else { String::new() };
-    let _ = writeln!(
-        out,
-        "✗ {}{epoch}   ended: {}{}",
-        excerpt(&trial.key, WIDTH),
-        trial.ending.word().replace('_', " "),
-        why(trial)
-    );
-    for (at, scorer) in summary.program.scorers.iter().enumerate() {
-        let whole = trial.scores.iter().find(|row| row.scorer == at && row.turn.is_none());
-        let Some(row) = whole.filter(|row| row.verdict.pass == Some(false)) else { continue };
-        let value = row.verdict.value.as_ref().map_or_else(String::new, |value| format!(" = {}", shown_value(value)));
-        let reason = if row.verdict.reason.is_empty() {
-            String::new()
-        } else {
-            format!("   why: {}", excerpt(&row.verdict.reason, WIDTH))
-        };
-        let _ = writeln!(out, "  {}{value}{reason}", excerpt(&scorer.name, 60));
-        excerpt_of(trial, &row.verdict, out);
-    }
-    out.push('\n');
-}
-
-fn shown_value(value: &aigo_ir::value::Value) -> String {
-    match value {
-        aigo_ir::value::Value::Float(x) => number(*x),
-        other => other.to_json().trim_matches('"').to_owned(),
+/// The kinds of failure of which no conversation is shown.
+fn others(summary: &Summary, look: &Look, out: &mut String) {
+    let hidden = summary.kinds.iter().filter(|kind| !summary.shown.iter().any(|trial| kind.stands(trial)));
+    let hidden: Vec<String> = hidden
+        .map(|kind| {
+            let name = summary.program.scorers.get(kind.scorer).map_or("", |scorer| &scorer.name);
+            let turn = kind.turn.map_or_else(String::new, |turn| format!(" in turn {turn}"));
+            format!("{}{turn} ({})", excerpt(name, 60), kind.count)
+        })
+        .collect();
+    if let Some((last, first)) = hidden.get(..hidden.len().min(12)).and_then(<[String]>::split_last) {
+        let rest = hidden.len().saturating_sub(12);
+        let more = if rest > 0 { format!(" and {rest} more kinds") } else { String::new() };
+        let comma = if first.is_empty() { "" } else { ", " };
+        out.push_str(&look.wrapped("also failing: ", &format!("{}{comma}{last}{more}", first.join(", ")), 2));
+        out.push('\n');
     }
 }
 
-/// The turns around the evidence, the quoted words between `>>` and `<<`.
-fn excerpt_of(trial: &TrialReport, verdict: &Verdict, out: &mut String) {
-    let turns: Vec<u32> = verdict.evidence.iter().filter_map(Evidence::turn_number).collect();
-    let Some((last, breach)) = turns.iter().max().zip(turns.iter().min()) else { return };
-    let messages = trial.conversation.labelled(0, u32::MAX);
-    let mut skipped = false;
-    for (label, message) in &messages {
-        let near = message.turn + BEFORE > *last && message.turn <= *last;
-        let cited: Vec<&Evidence> = verdict.evidence.iter().filter(|e| *e.turn == **label).collect();
-        if !near && cited.is_empty() {
-            skipped |= message.turn >= *breach && message.turn < *last;
-            continue;
-        }
-        if std::mem::take(&mut skipped) {
-            let _ = writeln!(out, "      …");
-        }
-        let body = match &message.kind {
-            MessageKind::Call { tool, arguments, .. } => format!("call of {tool}: {arguments}"),
-            _ => message.text.to_string(),
-        };
-        let marked = cited.iter().fold(body, |body, evidence| mark(&body, &evidence.quote));
-        let sign = if cited.is_empty() { ' ' } else { '>' };
-        let _ = writeln!(out, "    {sign} {label:<4} {}", excerpt(&marked, WIDTH + 4));
-    }
-}
-
-/// The text with the quote marked, where it stands in it letter by letter, but for case.
-fn mark(text: &str, quote: &str) -> String {
-    let found = text.find(quote).or_else(|| {
-        let lower = text.to_lowercase();
-        // Lowering can change lengths; then the place is not known.
-        (lower.len() == text.len()).then(|| lower.find(&quote.to_lowercase())).flatten()
-    });
-    match found
-        .filter(|_| !quote.is_empty())
-        .and_then(|at| Some((text.get(..at)?, text.get(at..at + quote.len())?, text.get(at + quote.len()..)?)))
-    {
-        Some((before, quoted, after)) => format!("{before}>>{quoted}<<{after}"),
-        None => text.to_owned(),
-    }
-}
-
-fn table(summary: &Summary, out: &mut String) {
-    let names: Vec<String> = summary.program.scorers.iter().map(|scorer| excerpt(&scorer.name, 60)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-    let _ = writeln!(out, "{:<width$}  {:>6}  {:>8}  {:>8}  denominator", "scorer", "mean", "pass", "rate");
-    for ((name, counts), mean) in names.iter().zip(&summary.counts).zip(&summary.means) {
-        let rate = (counts.scored > 0).then(|| counts.passed as f64 / counts.scored as f64);
-        let show = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| short(x, 4));
-        let pass = format!("{}/{}", counts.passed, counts.scored);
-        let _ =
-            writeln!(out, "{name:<width$}  {:>6}  {pass:>8}  {:>8}  {}", show(*mean), show(rate), denominator(counts));
-    }
-    out.push('\n');
-}
-
-/// A number with so many significant digits, for columns.
-fn short(x: f64, digits: usize) -> String {
-    let rounded: f64 = format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x);
-    number(rounded)
-}
-
-/// `61 scored · 2 n/a · 1 invalid of 64`
-fn denominator(counts: &Counts) -> String {
-    let parts = [
-        (counts.scored, "scored"),
-        (counts.not_applicable, "n/a"),
-        (counts.invalid, Outcome::Invalid.word()),
-        (counts.void, Outcome::Void.word()),
-        (counts.open, "open"),
-    ];
-    let shown: Vec<String> =
-        parts.iter().filter(|(n, word)| *n > 0 || *word == "scored").map(|(n, word)| format!("{n} {word}")).collect();
-    format!("{} of {}", shown.join(" · "), counts.planned)
-}
-
-fn verdict(summary: &Summary, run: &str, digest: &str, out: &mut String) {
-    let red = summary.gates.iter().filter(|gate| gate.result == GateResult::Red).count();
+fn verdict(summary: &Summary, look: &Look, out: &mut String) {
     let word = match summary.exit {
-        0 => "PASSED",
-        1 => "FAILED",
-        _ => "INCOMPLETE",
+        0 => look.strong("PASSED"),
+        1 => look.red("FAILED"),
+        _ => look.open("INCOMPLETE"),
     };
-    let gates = match (summary.gates.len(), red) {
-        (0, _) => "no gates".to_owned(),
-        (all, red) => format!("{red} of {all} gates red"),
-    };
+    let ended: u64 = summary.endings.iter().map(|(_, n)| n).sum();
     let _ = writeln!(
         out,
-        "{word}  {}   {gates}   {} failing conversations   exit {}",
-        excerpt(&summary.program.name, WIDTH),
+        "{word}  {}   {}   {} of {ended} conversations fail   exit {}",
+        look.strong(&excerpt(&summary.program.name, 60)),
+        gates_in_words(summary),
         summary.failing,
         summary.exit
     );
-    let width = summary.gates.iter().map(|gate| gate.gate.chars().count()).max().unwrap_or(0);
-    for gate in &summary.gates {
-        let mark = match gate.result {
-            GateResult::Red => "red",
-            GateResult::Pass => "ok",
-            GateResult::Undecided => "?",
-            GateResult::Skipped => "skip",
-        };
-        let value = gate.value.map_or_else(|| "–".to_owned(), number);
-        let ends = match (gate.low, gate.high) {
-            (Some(low), Some(high)) if low != high => format!(" ({} to {})", number(low), number(high)),
-            _ => String::new(),
-        };
-        let interval = gate.interval.map_or_else(String::new, |interval| {
-            let about = if interval.clusters < FEW_CLUSTERS { "about " } else { "" };
-            format!("   95%: {about}{} to {}", short(interval.low, 3), short(interval.high, 3))
-        });
-        let note = if gate.note.is_empty() { String::new() } else { format!("   {}", gate.note) };
-        let _ = writeln!(out, " {mark:<3} {:<width$}   {value}{ends}{interval}{note}", gate.gate);
+    if let Some(what) = &summary.unreachable {
+        out.push_str(&look.wrapped(" ", &format!("the application is unreachable: {}", excerpt(what, LONG)), 2));
     }
-    if let Some(fault) = &summary.fault {
-        let _ = writeln!(out, " ended badly, for example: {}", excerpt(fault, 300));
+    let mut gates: Vec<&GateValue> = summary.gates.iter().collect();
+    gates.sort_by_key(|gate| gate.result.rank());
+    let width = gates.iter().map(|gate| columns(&gate.gate)).max().unwrap_or(0).min(GATE);
+    let mut quoted = 0;
+    for gate in gates {
+        line(gate, width, look, out);
+        if matches!(gate.result, GateResult::Red | GateResult::Undecided) && quoted < QUOTED {
+            quoted += usize::from(failures(summary, gate, look, out));
+        }
     }
     if let Some(missing) = &summary.missing {
-        let _ = writeln!(out, " {}", excerpt(missing, 300));
+        out.push_str(&look.wrapped(" ", &format!("missing: {}", excerpt(missing, LONG)), 2));
+    }
+}
+
+/// `1 of 4 gates red, 1 undecided`
+pub(crate) fn gates_in_words(summary: &Summary) -> String {
+    let count = |result: GateResult| summary.gates.iter().filter(|gate| gate.result == result).count();
+    let (red, undecided) = (count(GateResult::Red), count(GateResult::Undecided));
+    let all = summary.gates.len();
+    match (red, undecided) {
+        _ if all == 0 => "no gates".to_owned(),
+        (0, 0) if all == 1 => "the gate passes".to_owned(),
+        (0, 0) => format!("{all} gates pass"),
+        (0, undecided) => format!("{undecided} of {all} gates undecided"),
+        (red, 0) => format!("{red} of {all} gates red"),
+        (red, undecided) => format!("{red} of {all} gates red, {undecided} undecided"),
+    }
+}
+
+/// A gate: what came of it, its value, its interval, and why.
+fn line(gate: &GateValue, width: usize, look: &Look, out: &mut String) {
+    let mark = match gate.result {
+        GateResult::Red => look.red("red "),
+        GateResult::Pass => "ok  ".to_owned(),
+        GateResult::Undecided => look.open(" ?  "),
+        GateResult::Skipped => "skip".to_owned(),
+    };
+    let name = format!(" {mark} {}", padded(&excerpt(&gate.gate, 200), width));
+    let figures = figures(gate);
+    // Where a line has no room for all figures, the interval stands below.
+    let fits = columns(&name) + 3 + columns(&figures) <= look.width;
+    let (value, below) = figures.split_once("   ").filter(|_| !fits).unwrap_or((&figures, ""));
+    let head = format!("{name}   {value}");
+    // Notes name values of fields, which other people wrote.
+    let note = [below.to_owned(), excerpt(&gate.note, LONG)].into_iter().filter(|part| !part.is_empty());
+    let note = note.collect::<Vec<_>>().join("   ");
+    if note.is_empty() || columns(&head) + 3 + columns(&note) <= look.width {
+        let _ = writeln!(out, "{}", format!("{head}   {note}").trim_end());
+    } else {
+        let _ = writeln!(out, "{head}");
+        out.push_str(&look.wrapped("      ", &note, 8));
+    }
+}
+
+/// `0.969 (62 of 64)   95%: 0.89 to 0.99`
+pub(crate) fn figures(gate: &GateValue) -> String {
+    let value = gate.value.map_or_else(|| "–".to_owned(), |x| short(x, 4));
+    let of = gate.passed.map_or_else(String::new, |(passed, of)| format!(" ({passed} of {of})"));
+    let ends = match (gate.low, gate.high) {
+        (Some(low), Some(high)) if low != high && gate.result == GateResult::Undecided => {
+            format!("   {} to {} with what is missing", short(low, 4), short(high, 4))
+        }
+        _ => String::new(),
+    };
+    let interval = gate.interval.map_or_else(String::new, |interval| {
+        let about = if interval.clusters < FEW_CLUSTERS { "about " } else { "" };
+        format!("   95%: {about}{} to {}", short(interval.low, 3), short(interval.high, 3))
+    });
+    format!("{value}{of}{ends}{interval}")
+}
+
+/// Where a gate's scorer fails, and the words that the first failure rests on. Says whether there was one.
+fn failures(summary: &Summary, gate: &GateValue, look: &Look, out: &mut String) -> bool {
+    let scorer = summary.program.scorers.iter().position(|scorer| scorer.name == gate.scorer);
+    let kinds = || summary.kinds.iter().filter(|kind| Some(kind.scorer) == scorer);
+    let Some(first) = kinds().next() else { return false };
+    let turns: Vec<String> = kinds()
+        .take(4)
+        .map(|kind| {
+            let turn = kind.turn.map_or_else(|| "no turn".to_owned(), |turn| format!("turn {turn}"));
+            let most = kind.most.as_ref().filter(|_| kind.count > 1).map_or_else(String::new, |(value, n)| {
+                let all = if *n == kind.count { "all".to_owned() } else { n.to_string() };
+                format!(", {all} {}", excerpt(value, 40))
+            });
+            format!("{turn} ({}{most})", kind.count)
+        })
+        .collect();
+    let more = kinds().count().saturating_sub(4);
+    let more = if more > 0 { format!(" and {more} more turns") } else { String::new() };
+    out.push_str(&look.wrapped("      ", &format!("fails in {}{more}", turns.join(", ")), 8));
+    let epoch = if summary.program.epochs > 1 { format!(", epoch {}", first.epoch) } else { String::new() };
+    let quotes: Vec<String> = first.evidence.iter().map(quote).collect();
+    let why = if first.reason.is_empty() { String::new() } else { format!("  why: {}", excerpt(&first.reason, 160)) };
+    let text = format!("{}{epoch}  {}{why}", excerpt(&first.key, 60), quotes.join("  "));
+    out.push_str(&look.wrapped("      ", &text, 8));
+    true
+}
+
+/// `6a "About twelve bucks a seat"`
+fn quote(evidence: &Evidence) -> String {
+    format!("{} \"{}\"", excerpt(&evidence.turn, 12), excerpt(&evidence.quote, 80))
+}
+
+/// How conversations ended, who was asked, and what was never held against anything.
+fn conversations(summary: &Summary, look: &Look, out: &mut String) {
+    if let Some(fault) = &summary.fault {
+        out.push_str(&look.wrapped(" ", &format!("ended badly, for example: {}", excerpt(fault, LONG)), 2));
     }
     let mut endings: Vec<String> =
         summary.endings.iter().map(|(ending, n)| format!("{n} {}", ending.word().replace('_', " "))).collect();
     if summary.open > 0 {
         endings.push(format!("{} open", summary.open));
     }
-    let _ = writeln!(out, " conversations: {}", endings.join(" · "));
+    if endings.is_empty() {
+        endings.push("none".to_owned());
+    }
+    out.push_str(&look.wrapped(" conversations: ", &endings.join(" · "), 2));
     let calls: Vec<String> = summary.calls.iter().map(|(role, n)| format!("{role} {n}")).collect();
-    let _ = writeln!(out, " calls answered: {}", if calls.is_empty() { "none".to_owned() } else { calls.join(" · ") });
-    let _ = writeln!(out, " run {run}   digest {digest}");
+    let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(" · ") };
+    out.push_str(&look.wrapped(" calls answered: ", &calls, 2));
+    let unchecked = crate::trust::never_checked(&summary.program);
+    if !unchecked.is_empty() {
+        out.push_str(&look.wrapped(" never checked: ", &unchecked.join(" · "), 2));
+    }
+}
+
+/// A share in per cent, for the formats of other programs.
+pub(crate) fn percent(x: f64) -> String {
+    number(libm::round(x * 1000.0) / 10.0)
 }

@@ -111,6 +111,13 @@ impl Trials {
         order
     }
 
+    /// The samples' keys, by the numbers that values name them by.
+    pub(crate) fn samples(&self, order: &[usize]) -> Vec<&str> {
+        let mut keys: Vec<&str> = order.iter().map(|at| self.key(*at).0).collect();
+        keys.dedup();
+        keys
+    }
+
     /// A trial's sample key and epoch.
     fn key(&self, at: usize) -> (&str, u32) {
         let (start, length, epoch) = self.places.get(at).copied().unwrap_or_default();

@@ -18,9 +18,9 @@ use crate::rates::Rates;
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// A whole reply can take long, and so can the first word of a streamed one: a model that thinks sends nothing.
-const FIRST: Duration = Duration::from_mins(10);
+pub(super) const FIRST: Duration = Duration::from_mins(10);
 /// Between two signs of life of a model that has begun to speak.
-const IDLE: Duration = Duration::from_secs(90);
+pub(super) const IDLE: Duration = Duration::from_secs(90);
 /// For what may follow the reason to stop: counts of tokens, the end of the stream.
 const AFTER_STOP: Duration = Duration::from_secs(5);
 /// For the last bytes of a stream that is over, without which its connection could not be used again.
@@ -29,7 +29,7 @@ const LAST_BYTES: Duration = Duration::from_millis(200);
 const IDLE_CONNECTION: Duration = Duration::from_secs(4);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Of an error's body no more is read.
-const MOST_OF_ERROR: usize = 64 << 10;
+pub(super) const MOST_OF_ERROR: usize = 64 << 10;
 
 /// What all clients of a run share: connections.
 pub(super) fn http(concurrency: usize) -> Result<reqwest::Client, Box<Diagnostic>> {
@@ -41,6 +41,7 @@ pub(super) fn http(concurrency: usize) -> Result<reqwest::Client, Box<Diagnostic
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)
+        .dns_resolver(super::address::resolver())
         .tcp_keepalive(KEEP_ALIVE)
         .pool_idle_timeout(IDLE_CONNECTION)
         .pool_max_idle_per_host(concurrency)
@@ -71,6 +72,9 @@ impl Client {
         let failed = |why: String| {
             Box::new(NO_CLIENT.nowhere(format!("no connection to {} can be set up: {why}", model.base_url)))
         };
+        if super::address::leads_to_link_local(&model.base_url) {
+            return Err(failed("its host is link-local, and nothing is sent there".to_owned()));
+        }
         let name = model.api_key.as_deref().unwrap_or_default();
         let of_key = key.clone().map(|key| (key, name.to_owned()));
         let of_headers = headers.iter().filter_map(|header| header.secret.clone());
@@ -205,7 +209,7 @@ fn is_stream(response: &reqwest::Response, asked: bool) -> bool {
 }
 
 /// A body of at most so many bytes. Of an error's the beginning is enough.
-async fn whole(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, Fault> {
+pub(super) async fn whole(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, Fault> {
     let length = response.content_length().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     let mut bytes = Vec::with_capacity(length.min(most).min(1 << 20));
     while let Some(chunk) = response.chunk().await.map_err(|error| connection(&error))? {
@@ -222,12 +226,12 @@ async fn whole(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, 
 }
 
 /// Nothing came for too long.
-fn silent(waited: Duration) -> Fault {
+pub(super) fn silent(waited: Duration) -> Fault {
     Fault::new(Class::Transient, format!("the server was silent for {} s", waited.as_secs_f64()))
 }
 
 /// Whatever has no status.
-fn connection(error: &reqwest::Error) -> Fault {
+pub(super) fn connection(error: &reqwest::Error) -> Fault {
     if error.is_builder() || error.is_redirect() {
         return Fault::new(Class::Config, error.to_string());
     }

@@ -76,6 +76,7 @@ impl Probe {
             tools: std::sync::Arc::default(),
             tool: None,
             scope: None,
+            input: None,
         };
         match self.client.ask(&request).await {
             Ok(reply) => {
@@ -130,7 +131,10 @@ fn verdict(fault: &Fault) -> Verdict {
         Class::Request("filtered") => Verdict::Accepted("a filter has answered".to_owned()),
         Class::Request(_) if of_length => Verdict::Accepted("the model wants to say more than one word".to_owned()),
         Class::Request(_) => Verdict::Refused(&CALL_REFUSED, message),
-        Class::Overloaded | Class::Transient | Class::Unreachable => Verdict::Unreachable(message),
+        // The last two are of applications, and no model is one.
+        Class::Overloaded | Class::Transient | Class::Unreachable | Class::NoConnection | Class::Failed { .. } => {
+            Verdict::Unreachable(message)
+        }
     }
 }
 

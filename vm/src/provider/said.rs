@@ -104,7 +104,7 @@ impl Said {
             stop: stop.word().into(),
             fault,
             usage: known(self.usage),
-            ms: None,
+            ..Answer::default()
         };
         Reply {
             answer,

@@ -39,7 +39,9 @@ fn says(linked: &Linked, rules: &[Rule], ask: &Ask, scope: &SharedScope) -> Resu
         if holds {
             let calls = rule.calls.iter().enumerate().map(|(at, call)| made(linked, at, call, scope));
             let calls = calls.collect::<Result<Vec<_>, String>>()?;
-            return Ok(Answer { calls, ..rule_says(linked, &rule.answer, ask, scope)? });
+            let context = rule.context.iter().map(|chunk| linked.engine.render(chunk, scope));
+            let context = context.collect::<Result<Vec<_>, String>>()?;
+            return Ok(Answer { calls, context, ..rule_says(linked, &rule.answer, ask, scope)? });
         }
     }
     Ok(fault("no_rule"))

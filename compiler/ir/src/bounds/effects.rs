@@ -297,11 +297,11 @@ impl<'f, 'p> Of<'f, 'p> {
         let shape = match wanted {
             Schema::UserTurn => schema::user_turn_schema(),
             Schema::Verdict(name) => match scorer(name) {
-                Some(scorer) => schema::verdict_schema(&scorer.scale, scorer.evidence, &[]),
+                Some(scorer) => schema::verdict_schema(&scorer.scale, scorer.evidence, scorer.skips, &[]),
                 None => return 0,
             },
             Schema::Judged(judged) | Schema::Verdicts(_, judged) => {
-                schema::verdict_schema(&judged.scale, judged.rule, &[])
+                schema::verdict_schema(&judged.scale, judged.rule, judged.skips, &[])
             }
             Schema::Items(items) => schema::items_schema(items, &[]),
         };

@@ -107,7 +107,9 @@ impl Samples {
             let (length, audience) = match &message.kind {
                 MessageKind::System { audience } => (tokens(message.text.len() as u64), Some(audience)),
                 MessageKind::Call { tool, arguments, .. } => (tokens((tool.len() + arguments.len()) as u64), None),
-                MessageKind::Say | MessageKind::Result { .. } => (tokens(message.text.len() as u64), None),
+                MessageKind::Say | MessageKind::Result { .. } | MessageKind::Read => {
+                    (tokens(message.text.len() as u64), None)
+                }
             };
             if let Some(audience) = audience {
                 add(Variables::INSTRUCTIONS, length + LABEL_TOKENS);

@@ -44,7 +44,8 @@ impl Size {
     /// A map.
     pub(super) fn map<K: Into<Arc<str>>>(keys: impl IntoIterator<Item = (K, Self)>) -> Self {
         let keys: BTreeMap<Arc<str>, Self> = keys.into_iter().map(|(key, size)| (key.into(), size)).collect();
-        let bytes = keys.iter().fold(2_u64, |sum, (key, size)| sum.saturating_add(size.bytes + key.len() as u64 + 5));
+        let with = |key: &str, size: &Self| size.bytes.saturating_add(key.len() as u64 + 5);
+        let bytes = keys.iter().fold(2_u64, |sum, (key, size)| sum.saturating_add(with(key, size)));
         Self { bytes, items: None, part: None, keys }
     }
 

@@ -15,6 +15,8 @@ pub enum Measure {
     Jaccard,
     /// The same of runs of three characters of the words, marks between them left out.
     Trigrams,
+    /// The harmonic mean of precision and recall over words, each as often as it stands there (Rajpurkar et al. 2016, the Stanford question answering data).
+    F1,
 }
 
 /// Of longer texts the edits are counted in the first so many characters: their number grows with the square of it.
@@ -22,7 +24,7 @@ const MOST_CHARACTERS: usize = 10_000;
 
 impl Measure {
     /// All measures.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Levenshtein, Self::Jaccard, Self::Trigrams];
+    pub const ALL: [Self; 5] = [Self::Exact, Self::Levenshtein, Self::Jaccard, Self::Trigrams, Self::F1];
 
     /// The word in tasks and programs.
     pub const fn word(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Measure {
             Self::Levenshtein => "levenshtein",
             Self::Jaccard => "jaccard",
             Self::Trigrams => "trigrams",
+            Self::F1 => "f1",
         }
     }
 
@@ -53,6 +56,7 @@ impl Measure {
             }
             Self::Jaccard => shared(&words(&a).collect(), &words(&b).collect()),
             Self::Trigrams => shared(&trigrams(&a), &trigrams(&b)),
+            Self::F1 => f1(&a, &b),
         }
     }
 }
@@ -61,6 +65,21 @@ fn shared<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
     let both = a.intersection(b).count();
     let either = a.len() + b.len() - both;
     if either == 0 { 0.0 } else { both as f64 / either as f64 }
+}
+
+/// Twice the words that are in both, as a share of all words of the two.
+fn f1(a: &str, b: &str) -> f64 {
+    let (a, mut left): (Vec<&str>, Vec<&str>) = (words(a).collect(), words(b).collect());
+    let all = a.len() + left.len();
+    left.sort_unstable();
+    let mut both = 0_usize;
+    for word in a {
+        if let Ok(at) = left.binary_search(&word) {
+            left.remove(at);
+            both += 1;
+        }
+    }
+    if all == 0 { 0.0 } else { 2.0 * both as f64 / all as f64 }
 }
 
 /// The words without the marks around them.
@@ -90,6 +109,7 @@ mod tests {
         // " ab", "ab " against " ab", "abc", "bc ".
         close(Measure::Trigrams, "ab", "abc", 1.0 / 4.0);
         close(Measure::Trigrams, "Two seats, on Pro!", "two **seats** on pro.", 1.0);
+        close(Measure::F1, "the cat sat", "the the cat", 2.0 * 2.0 / 6.0);
         close(Measure::Exact, "It’s  DONE", "it's done", 1.0);
         close(Measure::Exact, "a", "b", 0.0);
         for measure in Measure::ALL {

@@ -156,7 +156,7 @@ fn asked(role: &str, view: &View, schema: Option<&Schema>) -> Words {
             let words = Words::new(title).by(role);
             system.iter().fold(words, |words, system| words.line(&*system.source))
         }
-        (View::Text { question, up_to, window, sees_system, .. }, schema) => {
+        (View::Text { question, up_to, window, sees_system, only, .. }, schema) => {
             let title = match schema {
                 Some(Schema::Items(_)) => format!("{role} lists what it finds"),
                 Some(Schema::Verdicts(..)) => format!("{role} judges each of the list"),
@@ -169,6 +169,9 @@ fn asked(role: &str, view: &View, schema: Option<&Schema>) -> Words {
                 (None, Some(n)) => format!("reads the last {n} turns"),
                 (None, None) => "reads the whole conversation".to_owned(),
             });
+            if let Some(only) = only {
+                words = words.line(format!("only what {only} says"));
+            }
             if *sees_system { words.line("and the instructions") } else { words }
         }
     }

@@ -3,7 +3,7 @@
 use crate::expr::Expr;
 use crate::lines::Line;
 use crate::node::{Bound, Node, Said, Unit, View};
-use crate::schema::{Judged, Schema};
+use crate::schema::{Judged, SKIP, Schema};
 use crate::value::Value;
 
 pub(super) fn node(node: &Node, line: &mut Line) {
@@ -108,7 +108,7 @@ fn view(view: &View, line: &mut Line) {
             template(line, "system", system);
             template(line, "opening", opening);
         }
-        View::Text { system, question, up_to, window, sees_system } => {
+        View::Text { system, question, up_to, window, sees_system, only } => {
             line.pair_word("view", "text");
             template(line, "system", system);
             line.pair("question", &question.source);
@@ -120,6 +120,9 @@ fn view(view: &View, line: &mut Line) {
             }
             if *sees_system {
                 line.pair_word("sees", "system");
+            }
+            if let Some(only) = only {
+                line.pair("only", only);
             }
         }
     }
@@ -140,7 +143,11 @@ fn schema(schema: &Schema, line: &mut Line) {
 
 fn judged<'l>(judged: &Judged, line: &'l mut Line) -> &'l mut Line {
     super::score::scale(&judged.scale, line);
-    line.pair_number("pass", judged.pass).pair_word("evidence", judged.rule.word())
+    line.pair_number("pass", judged.pass).pair_word("evidence", judged.rule.word());
+    if judged.skips {
+        line.pair_word("skips", SKIP);
+    }
+    line
 }
 
 fn passes(bound: &Bound, line: &mut Line) {

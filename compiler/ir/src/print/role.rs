@@ -30,6 +30,7 @@ impl Printer<'_> {
             Player::Command(role) => {
                 self.open(line.word("command"));
                 self.command(&role.call);
+                self.resumable(role.resumable);
                 self.version(role.version.as_deref());
             }
         }
@@ -135,6 +136,10 @@ impl Printer<'_> {
         line.word(call.method.word()).pair("url", &call.url.source);
         timeout(&mut line, call.timeout_ms);
         self.line(&line);
+        if !call.allow_hosts.is_empty() {
+            let hosts = Value::list(call.allow_hosts.iter().cloned().map(Value::Str).collect());
+            self.line(Line::new(1, "allow_hosts").word(&format!("@{}", hosts.to_json())));
+        }
         self.headers(&call.headers);
         if let Some(body) = &call.body {
             self.line(Line::new(1, "body").word(&format!("@{}", body.to_json())));
@@ -161,7 +166,14 @@ impl Printer<'_> {
             Session::Client => self.line(Line::new(1, "session").word("client")),
             Session::Server { id } => self.line(Line::new(1, "session").word("server").pair("id", &id.to_string())),
         }
+        self.resumable(role.resumable);
         self.version(role.version.as_deref());
+    }
+
+    fn resumable(&mut self, resumable: bool) {
+        if resumable {
+            self.line(&Line::new(1, "resumable"));
+        }
     }
 
     fn version(&mut self, version: Option<&str>) {

@@ -3,6 +3,7 @@
 use super::Printer;
 use crate::lines::Line;
 use crate::program::Scorer;
+use crate::schema::SKIP;
 use crate::value::Value;
 use crate::verdict::Scale;
 
@@ -26,8 +27,14 @@ impl Printer<'_> {
             line.pair_word("over", over.word());
         }
         line.pair_word("evidence", scorer.evidence.word());
+        if scorer.skips {
+            line.pair_word("skips", SKIP);
+        }
         if let Some(label) = &scorer.at {
             line.pair("at", label);
+        }
+        if scorer.completion {
+            line.pair_word("completion", true);
         }
         if !scorer.tags.is_empty() {
             line.pair_value("tags", &Value::list(scorer.tags.iter().map(|tag| Value::Str(tag.clone())).collect()));

@@ -20,8 +20,8 @@ pub(super) fn role(mut cursor: Cursor<'_>) -> Read<Role> {
         "chat" => Player::Chat(model(&cursor)?),
         "http" => Player::Http(Box::new(http_role(&cursor)?)),
         "command" => {
-            let (call, version) = command(&cursor)?;
-            Player::Command(CommandRole { call, version })
+            let (call, resumable, version) = command(&cursor)?;
+            Player::Command(CommandRole { call, resumable, version })
         }
         other => return cursor.fail(format!("unknown player `{other}`")),
     };
@@ -184,8 +184,10 @@ fn http_part(word: &str, line: &mut Cursor<'_>, found: &mut Option<HttpCall>) ->
             };
             let url = Template::new(line.needed_text("url")?);
             let timeout_ms = line.count_of("timeout_ms")?;
-            *found = Some(HttpCall { method, url, headers: Vec::new(), body: None, timeout_ms });
+            *found =
+                Some(HttpCall { method, url, headers: Vec::new(), body: None, allow_hosts: Vec::new(), timeout_ms });
         }
+        ("allow_hosts", Some(call)) if call.allow_hosts.is_empty() => call.allow_hosts = texts(line, "the hosts")?,
         ("header", Some(call)) => call.headers.push(header(line)?),
         ("body", Some(call)) if call.body.is_none() => call.body = Some(line.value("the body")?.clone()),
         _ => return Ok(false),
@@ -193,8 +195,17 @@ fn http_part(word: &str, line: &mut Cursor<'_>, found: &mut Option<HttpCall>) ->
     Ok(true)
 }
 
+/// A list of texts.
+fn texts(line: &mut Cursor<'_>, what: &str) -> Read<Vec<Arc<str>>> {
+    let value = line.value(what)?;
+    let texts: Option<Vec<Arc<str>>> =
+        value.as_list().and_then(|list| list.iter().map(|text| text.as_str().map(Arc::from)).collect());
+    texts.map_or_else(|| line.fail(format!("{what}: a list of texts is expected")), Ok)
+}
+
 fn http_role(cursor: &Cursor<'_>) -> Read<HttpRole> {
     let (mut call, mut reply, mut stream, mut session, mut version) = (None, None, false, Session::Stateless, None);
+    let mut resumable = false;
     for statement in cursor.block() {
         let mut line = Cursor::new(statement);
         match line.word("a property of the application")? {
@@ -208,6 +219,7 @@ fn http_role(cursor: &Cursor<'_>) -> Read<HttpRole> {
                 });
             }
             "stream" => stream = true,
+            "resumable" => resumable = true,
             "session" => {
                 session = match (line.word("who makes its id")?, path_of(&mut line, "id")?) {
                     ("client", None) => Session::Client,
@@ -225,32 +237,30 @@ fn http_role(cursor: &Cursor<'_>) -> Read<HttpRole> {
         line.finish()?;
     }
     let Some(call) = call else { return cursor.fail("an application needs a `request`") };
-    Ok(HttpRole { call, reply, stream, session, version })
+    Ok(HttpRole { call, reply, stream, session, resumable, version })
 }
 
-fn command(cursor: &Cursor<'_>) -> Read<(CommandCall, Option<Arc<str>>)> {
+fn command(cursor: &Cursor<'_>) -> Read<(CommandCall, bool, Option<Arc<str>>)> {
     let mut found: Option<CommandCall> = None;
-    let mut version = None;
+    let (mut resumable, mut version) = (false, None);
     for statement in cursor.block() {
         let mut line = Cursor::new(statement);
         match (line.word("a property of the program")?, &mut found) {
             ("run", None) => {
-                let texts = line.value("the program and its arguments")?;
-                let run: Option<Vec<Arc<str>>> =
-                    texts.as_list().and_then(|list| list.iter().map(|text| text.as_str().map(Arc::from)).collect());
-                let Some(run) = run else { return line.fail("`run` takes a list of texts") };
+                let run = texts(&mut line, "the program and its arguments")?;
                 found = Some(CommandCall { run, env: Vec::new(), timeout_ms: line.count_of("timeout_ms")? });
             }
             ("env", Some(call)) => {
                 let name = line.text("the variable's name")?.into();
                 call.env.push((name, line.needed_text("from")?.into()));
             }
+            ("resumable", Some(_)) => resumable = true,
             ("version", Some(_)) => version = Some(line.text("the version")?.into()),
             (other, _) => return line.fail(format!("`{other}`: a command has one `run`, then `env` and `version`")),
         }
         line.finish()?;
     }
-    found.map_or_else(|| cursor.fail("a command needs `run`"), |call| Ok((call, version)))
+    found.map_or_else(|| cursor.fail("a command needs `run`"), |call| Ok((call, resumable, version)))
 }
 
 pub(super) fn call(mut cursor: Cursor<'_>) -> Read<Call> {
@@ -271,7 +281,7 @@ pub(super) fn call(mut cursor: Cursor<'_>) -> Read<Call> {
             CallKind::Http(call)
         }
         "command" => match command(&cursor)? {
-            (call, None) => CallKind::Command(call),
+            (call, false, None) => CallKind::Command(call),
             _ => return cursor.fail("a call has no version"),
         },
         other => return cursor.fail(format!("unknown call `{other}`")),

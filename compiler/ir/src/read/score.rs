@@ -8,6 +8,7 @@ use crate::lines::Cursor;
 use crate::program::Scorer;
 use crate::read_graph;
 use crate::reduce::Reducer;
+use crate::schema::SKIP;
 use crate::value::Value;
 use crate::verdict::{EvidenceRule, Scale};
 
@@ -22,8 +23,13 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
             None => return cursor.fail(format!("unknown reducer `{word}`")),
         },
     };
-    let evidence = evidence(&mut cursor)?;
+    let (evidence, skips) = (evidence(&mut cursor)?, skips(&mut cursor)?);
     let at = cursor.text_of("at")?.map(Arc::from);
+    let completion = match cursor.word_of("completion")? {
+        None => false,
+        Some("true") => true,
+        Some(other) => return cursor.fail(format!("`completion` is `true` or absent, not `{other}`")),
+    };
     let tags = match cursor.value_of("tags")? {
         None => Vec::new(),
         Some(tags) => {
@@ -38,13 +44,22 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
         cursor.finish()?;
         None
     };
-    Ok(Scorer { name, scale, pass, over, evidence, at, tags, graph })
+    Ok(Scorer { name, scale, pass, over, evidence, skips, at, completion, tags, graph })
 }
 
 pub(crate) fn evidence(cursor: &mut Cursor<'_>) -> Read<EvidenceRule> {
     let word = cursor.needed_word("evidence")?;
     let found = EvidenceRule::ALL.into_iter().find(|rule| rule.word() == word);
     found.map_or_else(|| cursor.fail(format!("unknown evidence rule `{word}`")), Ok)
+}
+
+/// Whether a judge may say that there is nothing to judge.
+pub(crate) fn skips(cursor: &mut Cursor<'_>) -> Read<bool> {
+    match cursor.word_of("skips")? {
+        None => Ok(false),
+        Some(SKIP) => Ok(true),
+        Some(other) => cursor.fail(format!("`skips={other}`: the one word is `{SKIP}`")),
+    }
 }
 
 pub(crate) fn scale(cursor: &mut Cursor<'_>) -> Read<Scale> {

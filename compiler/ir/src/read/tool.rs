@@ -7,13 +7,19 @@ use crate::program::{Parameter, Tool, ToolAnswer, ToolRules};
 
 pub(super) fn tool(mut cursor: Cursor<'_>) -> Read<Tool> {
     let name = cursor.text("the tool's name")?.into();
-    let mut tool = Tool { name, description: "".into(), params: Vec::new(), answer: ToolAnswer::Role("".into()) };
+    let mut tool = Tool {
+        name,
+        description: "".into(),
+        params: Vec::new(),
+        answer: ToolAnswer::Role("".into()),
+        idempotent: false,
+    };
     if !cursor.has_block() {
         tool.answer = ToolAnswer::Role(cursor.needed_text("role")?.into());
         cursor.finish()?;
         return Ok(tool);
     }
-    let mut rules = ToolRules::default();
+    let (mut rules, mut role) = (ToolRules::default(), None);
     for statement in cursor.block() {
         let mut line = Cursor::new(statement);
         match line.word("a property of a tool")? {
@@ -23,6 +29,8 @@ pub(super) fn tool(mut cursor: Cursor<'_>) -> Read<Tool> {
                 let ty = ty(&mut line)?;
                 tool.params.push(Parameter { name, ty, default: line.value_of("default")?.cloned() });
             }
+            "role" => role = Some(line.text("the role")?.into()),
+            "idempotent" => tool.idempotent = true,
             "require" => {
                 let text = line.text("the condition")?;
                 rules.require = Some(expr(&line, text)?);
@@ -52,7 +60,12 @@ pub(super) fn tool(mut cursor: Cursor<'_>) -> Read<Tool> {
         }
         line.finish()?;
     }
+    tool.answer = match role {
+        None if tool.idempotent => return cursor.fail("a tool with rules is not `idempotent`"),
+        None => ToolAnswer::Rules(Box::new(rules)),
+        Some(role) if rules == ToolRules::default() => ToolAnswer::Role(role),
+        Some(_) => return cursor.fail("a tool that a role answers has no rules"),
+    };
     cursor.finish()?;
-    tool.answer = ToolAnswer::Rules(Box::new(rules));
     Ok(tool)
 }

@@ -6,7 +6,7 @@ use crate::expr::Expr;
 use crate::graph::{Graph, NodeId};
 use crate::message::Message;
 use crate::node::{Bound, Node, Said, Unit};
-use crate::program::{Call, Player, Program, SETUP, node_templates};
+use crate::program::{Call, Player, Program, Role, SETUP, Tool, node_templates};
 use crate::schema::{Schema, record_of};
 use crate::span::Origin;
 use crate::template::Template;
@@ -53,8 +53,14 @@ pub fn call_names(program: &Program, before: &[Call], application: bool) -> Name
     if application {
         names.insert("message", Type::Str);
         names.insert("session", Type::Str);
+        names.insert("chat", chat());
     }
     names
+}
+
+/// The type of `chat`: the conversation as chat APIs have it, for the templates of applications.
+pub fn chat() -> Type {
+    Type::List(Box::new(Type::Record(vec![("role".into(), Type::Str), ("content".into(), Type::Str)])))
 }
 
 /// Types agree: of expressions, of what templates read, of what nodes put into slots and take from them.
@@ -242,7 +248,11 @@ pub(super) fn rules(program: &Program) -> Vec<Violation> {
                 }
             }
             Player::Http(http) => {
-                found.extend(reading(&format!("the role `{}`", role.name), None, &http.call.texts(), &of_applications));
+                let names = match tool_of(program, role) {
+                    Some(tool) => &request_names(program, tool),
+                    None => &of_applications,
+                };
+                found.extend(reading(&format!("the role `{}`", role.name), None, &http.call.texts(), names));
             }
             Player::Chat(_) | Player::Command(_) => {}
         }
@@ -256,6 +266,20 @@ pub(super) fn rules(program: &Program) -> Vec<Violation> {
         found.extend(reading(&format!("call {} of `teardown`", at + 1), None, &call.texts(), &names));
     }
     found
+}
+
+/// The tool that a role answers and nobody else: one of a request or a program of its own.
+fn tool_of<'p>(program: &'p Program, role: &Role) -> Option<&'p Tool> {
+    program.tools.iter().find(|tool| crate::reuse::tool_role(&tool.name) == role.name)
+}
+
+/// The names of the templates of a tool's request: those that rules of tools read, and `setup`.
+pub fn request_names(program: &Program, tool: &Tool) -> Names {
+    let mut names = call_names(program, &program.setup, false);
+    for param in &tool.params {
+        names.insert(param.name.clone(), param.ty.clone());
+    }
+    names
 }
 
 fn reading(place: &str, when: Option<&Expr>, texts: &[Template], names: &Names) -> Vec<Violation> {

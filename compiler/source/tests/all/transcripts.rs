@@ -18,7 +18,7 @@ fn sole(line: &str) -> Transcript {
 }
 
 fn shown(line: &str) -> String {
-    sole(line).conversation.transcript(0, 99)
+    sole(line).conversation.transcript(0, 99, None)
 }
 
 #[test]

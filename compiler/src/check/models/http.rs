@@ -1,7 +1,10 @@
 //! Applications, and calls before and after a sample.
 
 use aigo_ir::path::Path;
-use aigo_ir::program::{Call, CallKind, CommandCall, Header, HeaderValue, HttpCall, HttpRole, ReplyPaths, Session};
+use aigo_ir::program::{
+    Call, CallKind, CommandCall, CommandRole, Header, HeaderValue, HttpCall, HttpRole, Player, ReplyPaths, Role,
+    Session,
+};
 use aigo_ir::span::Origin;
 use aigo_ir::typing::Names;
 
@@ -32,7 +35,14 @@ impl Checker<'_> {
             ast::Session::Server(id) => self.path(id).map(|id| Session::Server { id }),
         };
         let version = http.version.as_ref().map(|version| version.value.as_str().into());
-        Some(HttpRole { call, reply: reply?, stream: http.stream, session: session?, version })
+        Some(HttpRole {
+            call,
+            reply: reply?,
+            stream: http.stream,
+            session: session?,
+            resumable: http.resumable,
+            version,
+        })
     }
 
     pub(super) fn headers(&mut self, headers: &[ast::Header], rendered: bool) -> Vec<Header> {
@@ -57,7 +67,43 @@ impl Checker<'_> {
             self.templates(leaves);
             value.clone()
         });
-        HttpCall { method: request.method, url, headers, body, timeout_ms: request.timeout_ms }
+        let allow_hosts = request.allow_hosts.iter().map(|host| host.as_str().into()).collect();
+        let call = HttpCall { method: request.method, url, headers, body, allow_hosts, timeout_ms: request.timeout_ms };
+        if call.origin().is_none() && call.allow_hosts.is_empty() && !call.url.source.is_empty() {
+            let message = "where this request goes is only known in the run: a value would say to which host";
+            let help = "write the host, and a `/` behind it, or name those that are possible: `allow_hosts: [api.example.org]`";
+            self.found.push(catalog::UNKNOWN_HOST.at(request.url.span, message).help(help));
+        }
+        call
+    }
+
+    /// Who answers a tool's calls in the place of rules: a role of its own.
+    pub(in crate::check) fn tool_role(&mut self, tool: &ast::Tool, task: &ast::Task, names: &Names) -> Option<Role> {
+        let by = tool.by.as_ref()?;
+        self.names.clone_from(names);
+        insert_setup(&mut self.names, &task.setup);
+        for param in &tool.params {
+            self.names.insert(param.name.value.as_str(), param.ty.clone());
+        }
+        let version = by.version.as_ref().map(|version| version.value.as_str().into());
+        let player = match &by.does {
+            ast::CallKind::Http(request) => {
+                let call = self.request(request);
+                let text = match &by.reply {
+                    None => None,
+                    Some(leaf) => Some(self.path(leaf)?),
+                };
+                let reply = text.map(|text| ReplyPaths { text, calls: None, context: None, done: None });
+                let session = Session::Stateless;
+                let http = HttpRole { call, reply, stream: false, session, resumable: true, version };
+                Player::Http(Box::new(http))
+            }
+            ast::CallKind::Command(command) => {
+                Player::Command(CommandRole { call: self::command(command), resumable: true, version })
+            }
+        };
+        let origin = Origin::at(tool.name.span);
+        Some(Role { name: aigo_ir::reuse::tool_role(&tool.name.value), player, origin })
     }
 
     /// A path; what is wrong with it is shown at its place in the text.

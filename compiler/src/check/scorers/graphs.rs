@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic;
 use aigo_ir::expr::{Expr, Kind};
+use aigo_ir::message::USER;
+use aigo_ir::reduce::Reducer;
 use aigo_ir::schema::Items;
 use aigo_ir::span::{Origin, Span, Spanned};
 use aigo_ir::ty::Type;
@@ -19,6 +21,10 @@ use crate::typed::{Each, Graph, GraphStep, Scored};
 /// What is known while the steps of one graph are gone through.
 struct Walk<'g> {
     scale: &'g Scale,
+    /// Whether a list of verdicts is joined by counting what passes: then its verdicts may be on any scale.
+    counts: bool,
+    /// Whether the graph is gone through for each turn.
+    per_turn: bool,
     /// The scales of verdicts and of lists of verdicts, by name.
     scales: Vec<(Arc<str>, Scale)>,
     /// Of each open `each`: whether its items come to verdicts, and the type that they come to.
@@ -27,6 +33,9 @@ struct Walk<'g> {
     names: Vec<(Arc<str>, Span)>,
     damaged: bool,
 }
+
+/// The number of the turn that a graph of turns is at.
+const JUDGED: &str = "judged";
 
 /// How a list of steps ends.
 enum End {
@@ -39,8 +48,12 @@ enum End {
 impl Checker<'_> {
     pub(super) fn graph(&mut self, graph: &ast::Graph, span: Span) -> Option<Graph> {
         let (names, bound) = (self.names.clone(), std::mem::take(&mut self.bound));
-        let mut walk =
-            Walk { scale: &graph.scale, scales: Vec::new(), items: Vec::new(), names: Vec::new(), damaged: false };
+        let counts = graph.join.is_some_and(Reducer::counts_passes) && graph.scale == Scale::Unit;
+        let (scale, per_turn) = (&graph.scale, graph.per_turn);
+        let (scales, items, named) = (Vec::new(), Vec::new(), Vec::new());
+        let mut walk = Walk { scale, counts, per_turn, scales, items, names: named, damaged: false };
+        let judged = || Spanned::new(JUDGED.to_owned(), span);
+        let of_turn = per_turn.then(|| self.name_in_graph(&judged(), Type::Int, &mut walk));
         let (steps, end) = self.graph_steps(&graph.steps, &mut walk);
         self.names = names;
         self.bound = bound;
@@ -49,7 +62,9 @@ impl Checker<'_> {
         {
             self.no_score(&graph.steps, span, &mut walk);
         }
-        (!walk.damaged).then(|| Graph { steps, scale: graph.scale.clone() })
+        let (scale, join) = (graph.scale.clone(), graph.join);
+        let has_turns = ast::Method::Graph(Box::new(graph.clone())).has_turns();
+        (!walk.damaged).then_some(Graph { steps, scale, of_turn, join, has_turns })
     }
 
     fn graph_steps(&mut self, steps: &[ast::GraphStep], walk: &mut Walk<'_>) -> (Vec<GraphStep>, End) {
@@ -128,7 +143,8 @@ impl Checker<'_> {
         let origin = Origin::at(step.span);
         let open = End::Open { judged: false };
         Some(match &step.verb {
-            GraphVerb::Extract { prompt, items, max_items, model } => {
+            GraphVerb::Extract { prompt, items, max_items, model, who, needed } => {
+                self.needed(who.as_ref(), *needed, walk);
                 if !walk.items.is_empty() {
                     let message = "`extract` within `each` would be a call for every item";
                     self.found.push(catalog::BAD_VALUE.at(step.span, message).help("extract before `each`"));
@@ -139,9 +155,10 @@ impl Checker<'_> {
                 let items = Items { fields, max: *max_items };
                 let prompt = self.template(prompt);
                 let into = self.name_in_graph(step.label.as_ref()?, items.list(), walk);
-                (GraphStep::Extract { role, prompt, items, into, origin }, open)
+                let (only, needed) = (who.as_ref().map(|who| who.value.as_str().into()), needed.is_some());
+                (GraphStep::Extract { role, prompt, items, only, needed, into, origin }, open)
             }
-            GraphVerb::Each { list, item, steps, batch } => {
+            GraphVerb::Each { list, item, steps, batch, .. } => {
                 if let Some(span) = batch {
                     self.batch(steps, *span, walk)?;
                 }
@@ -149,6 +166,7 @@ impl Checker<'_> {
             }
             GraphVerb::Judge(judge) => {
                 let scale = judge.scale.clone();
+                self.skips(judge, walk.per_turn || !walk.items.is_empty());
                 let judge = Box::new(self.judge(judge));
                 let into = step.label.as_ref().map(|label| self.name_in_graph(label, Type::Verdict, walk));
                 if let Some(name) = &into {
@@ -249,6 +267,11 @@ impl Checker<'_> {
         walk: &mut Walk<'_>,
     ) -> Option<GraphStep> {
         let batch = matches!(&step.verb, GraphVerb::Each { batch: Some(_), .. });
+        let (of_turns, about) = match &step.verb {
+            GraphVerb::Each { per_turn, about, .. } => (*per_turn, about.as_ref()),
+            _ => (None, None),
+        };
+        let about = about.map(|about| self.template(about));
         let (expr, ty) = self.typed(list)?;
         let item_ty = match ty {
             Type::List(item) => *item,
@@ -260,6 +283,9 @@ impl Checker<'_> {
                 return None;
             }
         };
+        if let Some(at) = of_turns {
+            self.values_of_turns(at, &item_ty, judges(steps), walk);
+        }
         let names = self.names.clone();
         let name = self.name_in_graph(item, item_ty.clone(), walk);
         walk.items.push((judges(steps), None));
@@ -287,8 +313,35 @@ impl Checker<'_> {
             gives,
             into,
             batch,
+            about,
+            per_turn: of_turns.is_some(),
             origin,
         })))
+    }
+
+    /// Whether a scorer applies must not depend on what the assistant said; a turn may be left out by whatever is in it.
+    fn needed(&mut self, who: Option<&Spanned<String>>, needed: Option<Span>, walk: &mut Walk<'_>) {
+        let of_user = who.is_some_and(|who| who.value == USER);
+        let Some(at) = needed.filter(|_| !of_user && !walk.per_turn) else { return };
+        let message = "whether the scorer applies would depend on what the assistant said";
+        let help = "show it the user's side alone: `who: user`, or remove `needed`";
+        self.found.push(catalog::NEEDS_USER_SIDE.at(at, message).help(help));
+        walk.damaged = true;
+    }
+
+    /// The items are numbers of turns, whose values the verdicts are: outside of any other repetition.
+    fn values_of_turns(&mut self, at: Span, item: &Type, judged: bool, walk: &mut Walk<'_>) {
+        let (message, help) = if !item.fits(&Type::Int) {
+            ("`per: turn` needs a list of numbers of turns", "write `in: judged_turns()` or `in: turns()`")
+        } else if !judged {
+            ("`per: turn` gives verdicts of turns, and no judge is asked here", "remove `per`, or ask a judge")
+        } else if walk.per_turn || !walk.items.is_empty() {
+            ("`per: turn` stands in what is done for each turn already", "remove `per`")
+        } else {
+            return;
+        };
+        self.found.push(catalog::BAD_VALUE.at(at, message).help(help));
+        walk.damaged = true;
     }
 
     fn scored(&mut self, leaf: &Leaf, origin: Origin, walk: &mut Walk<'_>) -> Option<GraphStep> {
@@ -306,7 +359,9 @@ impl Checker<'_> {
                     aigo_ir::expr::Kind::Name(name) => walk.scales.iter().find(|(known, _)| known == name),
                     _ => None,
                 };
-                if let Some((name, scale)) = named.filter(|(_, scale)| of_verdicts && scale != walk.scale) {
+                let counted = ty == list && walk.counts;
+                let differs = |scale: &Scale| of_verdicts && !counted && scale != walk.scale;
+                if let Some((name, scale)) = named.filter(|(_, scale)| differs(scale)) {
                     let message = format!("`{name}` is on the scale {scale}, and the graph scores on {}", walk.scale);
                     let help = format!(
                         "write `graph: {{scale: {scale}, steps: […]}}`, or compute a value of the graph's scale"

@@ -48,13 +48,16 @@ fn of_judge(question: &str, on: &Scale, rule: EvidenceRule) -> Option<Asked> {
     let (head, after) = before.rsplit_once(&*scale(on))?;
     let examples_at = after.find("\n<example 1>\n").unwrap_or(after.len());
     let (anchors, examples) = after.split_at_checked(examples_at)?;
+    let of_all;
     let (rubric, around) = if let Some(body) = head.strip_prefix(PROPERTY) {
         let of_turn = body.strip_suffix(ONE_TURN);
         let rubric = of_turn.unwrap_or(body).strip_suffix("\n\n")?;
         (rubric, [PROPERTY, of_turn.map_or("", |_| ONE_TURN)])
     } else {
-        let (_, body) = head.strip_prefix(PROPERTIES)?.split_once(INDEX)?;
-        (body.strip_suffix(END_OF_ITEM)?, [PROPERTIES, INDEX])
+        let (about, rest) = head.split_once(PROPERTIES)?;
+        let body = rest.split_once(INDEX)?.1.strip_suffix(END_OF_ITEM)?;
+        of_all = format!("{about}{body}");
+        (of_all.as_str(), [PROPERTIES, INDEX])
     };
     let frame = [around[0], around[1], form, &without_slot(repair)].concat();
     Some(Asked { rubric: rubric.to_owned(), anchors: anchors.to_owned(), examples: examples.to_owned(), frame })
@@ -110,6 +113,7 @@ mod tests {
             window: None,
             sees_system: false,
             evidence,
+            skip: None,
         }
     }
 
@@ -140,7 +144,7 @@ mod tests {
                 assert_ne!(b.frame, c.frame);
                 // What asks again in a slot of another name asks the same.
                 assert_eq!(asked(&question(&plain, "_verdict_again").source, &wanted), a);
-                let each = asked(&batch(&anchored, "fact", "_batch_facts", "_found_facts").source, &wanted);
+                let each = asked(&batch(&anchored, None, "fact", "_batch_facts", "_found_facts").source, &wanted);
                 assert_eq!((&b.rubric, &b.anchors, &b.examples), (&each.rubric, &each.anchors, &each.examples));
                 assert!(each.frame.contains("one verdict for each item") && !each.frame.contains("_found"), "{each:?}");
             }

@@ -6,7 +6,7 @@ use aigo_ir::expr::{Comparison, Expr, Function, Kind};
 use aigo_ir::graph::NodeId;
 use aigo_ir::node::{Bound, MOST_PASSES, Node, Port, View};
 use aigo_ir::reduce::Reducer;
-use aigo_ir::schema::{Judged, Schema, record_of};
+use aigo_ir::schema::{Schema, record_of};
 use aigo_ir::span::Origin;
 use aigo_ir::template::Template;
 use aigo_ir::ty::Type;
@@ -14,34 +14,34 @@ use aigo_ir::value::Value;
 use aigo_ir::verdict::{Outcome, Scale};
 
 use super::judges::{ATTEMPTS, no_answer, outcome_of};
-use super::{Lower, REPLY, WHOLE, record, without_value};
+use super::{Lower, REPLY, TURN, record, without_value};
 use crate::lower::prompts;
-use crate::typed::{Each, Graph, GraphStep, Judge, Scored};
+use crate::typed::{Each, GraphStep, Judge, Scored};
 
 /// Where what is scored goes: the conversation's verdict, or the result of an item.
-struct Target {
-    into: Arc<str>,
+pub(super) struct Target {
+    pub(super) into: Arc<str>,
     /// Whether it is a verdict.
     verdict: bool,
     /// How a list of verdicts becomes one; none for items.
     over: Option<Reducer>,
+    /// Whether it is the value of a turn, which is left out where nothing of it was at stake.
+    of_turn: bool,
     /// The edges that lead to the end.
-    ends: Vec<(NodeId, Port)>,
+    pub(super) ends: Vec<(NodeId, Port)>,
     /// What has been numbered so far, so that slots and paths are told apart.
     count: u32,
 }
 
-impl Lower {
-    /// The graph's verdict: the slot that it is in.
-    pub(super) fn graph(&mut self, graph: &Graph, over: Reducer) -> Arc<str> {
-        let into = self.slot(WHOLE, Type::Verdict);
-        let mut target = Target { into: into.clone(), verdict: true, over: Some(over), ends: Vec::new(), count: 0 };
-        self.graph_steps(&graph.steps, &mut target);
-        self.flow.also(target.ends);
-        into
+impl Target {
+    /// Of the whole, or of a turn.
+    pub(super) const fn of(into: Arc<str>, over: Reducer, of_turn: bool) -> Self {
+        Self { into, verdict: true, over: Some(over), of_turn, ends: Vec::new(), count: 0 }
     }
+}
 
-    fn graph_steps(&mut self, steps: &[GraphStep], target: &mut Target) {
+impl Lower {
+    pub(super) fn graph_steps(&mut self, steps: &[GraphStep], target: &mut Target) {
         for step in steps {
             self.graph_step(step, target);
         }
@@ -49,7 +49,7 @@ impl Lower {
 
     fn graph_step(&mut self, step: &GraphStep, target: &mut Target) {
         match step {
-            GraphStep::Extract { role, prompt, items, into, origin } => {
+            GraphStep::Extract { role, prompt, items, only, needed, into, origin } => {
                 let found = format!("_found_{into}");
                 let asked = Asked {
                     role,
@@ -57,20 +57,31 @@ impl Lower {
                     question: Template { origin: prompt.origin, ..prompts::extraction(prompt, items, &found) },
                     window: None,
                     sees_system: false,
+                    only: only.clone(),
                     schema: Schema::Items(items.clone()),
                     list: items.list(),
                     into,
                     word: "extract",
                     origin: *origin,
                 };
-                self.within(into, |lower| lower.list(&asked, target));
+                self.within(into, |lower| {
+                    lower.list(&asked, target);
+                    if *needed {
+                        lower.needed(into, *origin, target);
+                    }
+                });
             }
-            GraphStep::Each(each) => match each.steps.first() {
-                Some(GraphStep::Judge { judge, .. }) if each.batch => {
-                    self.within(&each.into, |lower| lower.batch(each, judge, target));
+            GraphStep::Each(each) => {
+                match each.steps.first() {
+                    Some(GraphStep::Judge { judge, .. }) if each.batch => {
+                        self.within(&each.into, |lower| lower.batch(each, judge, target));
+                    }
+                    _ => self.each(each, target),
                 }
-                _ => self.each(each, target),
-            },
+                if each.per_turn {
+                    self.within(&each.into, |lower| lower.values_of_turns(each));
+                }
+            }
             GraphStep::Judge { judge, into, origin } => self.judge_step(judge, into.as_ref(), *origin, target),
             GraphStep::Set { name, ty, value, origin } => {
                 let into = self.flow.builder.slot(name.clone(), ty.clone());
@@ -105,7 +116,11 @@ impl Lower {
             target.count += 1;
             let from = self.flow.builder.slot(format!("_list{}{}", target.count, self.slot_space()), list);
             self.flow.add(Node::Let { into: from.clone(), value: value.clone() }, &self.path("value"), origin);
-            self.flow.add(Node::Reduce { from, reducer, quorum: None, into }, &self.path("over"), origin);
+            let of_list = Node::Reduce { from, reducer, quorum: None, into: into.clone() };
+            self.flow.add(of_list, &self.path("over"), origin);
+            if target.of_turn {
+                self.left_out(&into, origin);
+            }
         } else {
             target.count += 1;
             let name = self.flow.builder.slot(format!("_value{}{}", target.count, self.slot_space()), ty.clone());
@@ -173,7 +188,7 @@ impl Lower {
         self.flow.enter(map, &self.path(&each.into), each.origin);
         let suffix = std::mem::replace(&mut self.suffix, space);
         let verdict = each.gives == Type::Verdict;
-        let mut inner = Target { into: give, verdict, over: None, ends: Vec::new(), count: 0 };
+        let mut inner = Target { into: give, verdict, over: None, of_turn: false, ends: Vec::new(), count: 0 };
         self.within(&each.into, |lower| lower.graph_steps(&each.steps, &mut inner));
         self.flow.also(inner.ends);
         self.suffix = suffix;
@@ -185,16 +200,17 @@ impl Lower {
         let of = self.flow.builder.slot(format!("_batch_{}", each.into), Type::List(Box::new(each.item_ty.clone())));
         let node = Node::Let { into: of.clone(), value: each.list.clone() };
         self.flow.add(node, &self.path("batch"), each.origin);
-        let judged = Judged { scale: judge.scale.clone(), pass: judge.scale.default_pass(), rule: judge.evidence };
+        let judged = self.judged_of(judge);
         let found = format!("_found_{}", each.into);
         let role = judge.roles.first().cloned().unwrap_or_else(|| crate::resolve::JUDGE.into());
-        let question = prompts::batch(judge, &each.item, &of, &found);
+        let question = prompts::batch(judge, each.about.as_ref(), &each.item, &of, &found);
         let asked = Asked {
             role: &role,
             system: prompts::JUDGE_SYSTEM,
             question: Template { origin: judge.rubric.origin, ..question },
             window: judge.window,
             sees_system: judge.sees_system,
+            only: None,
             schema: Schema::Verdicts(of.clone(), judged),
             list: Type::List(Box::new(Type::Verdict)),
             into: &each.into,
@@ -230,9 +246,10 @@ impl Lower {
         let view = View::Text {
             system: Some(Template::new(asked.system)),
             question: asked.question.clone(),
-            up_to: None,
+            up_to: self.of_turn.then(|| Expr::name(TURN)),
             window: asked.window,
             sees_system: asked.sees_system,
+            only: asked.only.clone(),
         };
         let (role, schema) = (asked.role.clone(), asked.schema.clone());
         let schema_of = Some(schema.clone());
@@ -269,6 +286,8 @@ struct Asked<'s> {
     question: Template,
     window: Option<u32>,
     sees_system: bool,
+    /// The one role whose messages are shown.
+    only: Option<Arc<str>>,
     schema: Schema,
     /// The type of the list.
     list: Type,

@@ -25,9 +25,18 @@ impl Lower {
 
     /// The verdict of a judge within a graph, on a scale of its own.
     pub(super) fn judge_in_graph(&mut self, judge: &Judge) -> Arc<str> {
-        let pass = judge.scale.default_pass();
-        let schema = Schema::Judged(Judged { scale: judge.scale.clone(), pass, rule: judge.evidence });
+        let schema = Schema::Judged(self.judged_of(judge));
+        if self.of_turn {
+            let judge = Judge { per_turn: true, ..judge.clone() };
+            return self.judged(&judge, true, &schema);
+        }
         self.judged(judge, false, &schema)
+    }
+
+    /// What a verdict of a judge in a graph is held against. On the graph's own scale it passes as the scorer says.
+    pub(super) fn judged_of(&self, judge: &Judge) -> Judged {
+        let pass = if judge.scale == self.scale { self.pass } else { judge.scale.default_pass() };
+        Judged { scale: judge.scale.clone(), pass, rule: judge.evidence, skips: judge.skip.is_some() }
     }
 
     fn judged(&mut self, judge: &Judge, per_turn: bool, schema: &Schema) -> Arc<str> {
@@ -67,6 +76,7 @@ impl Lower {
             up_to: per_turn.then(|| Expr::name(TURN)),
             window: judge.window,
             sees_system: judge.sees_system,
+            only: None,
         };
         let (role, into) = (role.clone(), reply.clone());
         let ask = Node::Generate { role, view, schema: Some(schema.clone()), tools: false, timeout_s: None, into };

@@ -6,7 +6,7 @@ use aigo_source::{Kind as NodeKind, NodeRef};
 
 use super::super::{Fields, Reader};
 use super::is_variable;
-use crate::ast::{Call, CallKind, Command, Header, HeaderValue, Http, Leaf, Reply, Request, Session};
+use crate::ast::{Call, CallKind, Command, Header, HeaderValue, Http, Leaf, Reply, Request, Session, ToolBy};
 use crate::catalog;
 use crate::shape;
 
@@ -42,7 +42,8 @@ impl Reader<'_> {
         };
         let stream = fields.get("stream").is_some_and(|node| self.flag(node, "stream").unwrap_or_default());
         let session = fields.get("session").map_or(Some(Session::Stateless), |node| self.session(node));
-        Some(Http { request: request?, reply, stream, session: session?, version })
+        let resumable = role.get("resumable").is_some_and(|node| self.flag(node, "resumable").unwrap_or_default());
+        Some(Http { request: request?, reply, stream, session: session?, version, resumable })
     }
 
     pub(super) fn flag(&mut self, node: NodeRef<'_>, what: &str) -> Option<bool> {
@@ -71,7 +72,25 @@ impl Reader<'_> {
             );
         }
         let timeout_ms = timeout.and_then(|node| self.duration_ms(node, "timeout"));
-        Some(Request { method: method?, url: url?, headers, body, timeout_ms })
+        let allow_hosts = fields.get("allow_hosts").map(|node| self.hosts(node)).unwrap_or_default();
+        Some(Request { method: method?, url: url?, headers, body, allow_hosts, timeout_ms })
+    }
+
+    /// The hosts that a request may go to.
+    fn hosts(&mut self, node: NodeRef<'_>) -> Vec<String> {
+        let items = self.items(node, "allow_hosts", "hosts: `host` or `host:port`");
+        let mut found = Vec::new();
+        for item in items {
+            let Some(host) = self.text(item, "a host") else { continue };
+            if !aigo_ir::address::is_host(&host.value) {
+                let message = format!("`{}` is no host", host.value);
+                let help = "write a name or an address, with its port if only that is meant: `api.example.org:8443`";
+                self.report(catalog::BAD_VALUE.at(host.span, message).help(help));
+                continue;
+            }
+            found.push(host.value);
+        }
+        found
     }
 
     fn url(&mut self, node: NodeRef<'_>) -> Option<Leaf> {
@@ -222,7 +241,7 @@ impl Reader<'_> {
         }
         let timeout_ms = beside.get("timeout").and_then(|node| self.duration_ms(node, "timeout"));
         let env = beside.get("env").map(|node| self.environment(node)).unwrap_or_default();
-        (!empty && run.len() == count).then_some(Command { run, env, timeout_ms })
+        (!empty && run.len() == count).then_some(Command { run, env, timeout_ms, resumable: false })
     }
 
     fn environment(&mut self, node: NodeRef<'_>) -> Vec<(Spanned<String>, Spanned<String>)> {
@@ -261,6 +280,36 @@ impl Reader<'_> {
             calls.push(call);
         }
         calls
+    }
+
+    /// Who answers a tool in the place of rules: `http` or `command`, and what stands beside it.
+    pub(in crate::parse) fn tool_by(&mut self, fields: &Fields<'_>) -> Option<ToolBy> {
+        let has = |key: &str| fields.node.get(key).is_some();
+        let verb = ["http", "command"].into_iter().find(|verb| has(verb));
+        let idle: &[&str] = match verb {
+            Some("http") => &["command", "env", "require", "set", "returns", "fail", "ends"],
+            Some(_) => &["reply", "require", "set", "returns", "fail", "ends"],
+            None => &["reply", "env", "timeout", "version", "idempotent"],
+        };
+        for key in idle.iter().filter(|key| has(key)) {
+            let message = match verb {
+                Some(verb) => format!("`{key}` means nothing beside `{verb}`, which answers the tool's calls"),
+                None => format!("`{key}` means nothing for a tool that rules answer"),
+            };
+            let help = if verb.is_some() { "remove it" } else { "remove it, or let `http` or `command` answer" };
+            self.report(catalog::BAD_VALUE.at(fields.key_span(key), message).help(help));
+        }
+        let does = match verb? {
+            "http" => {
+                let inner = self.map(fields.get("http")?, &shape::REQUEST)?;
+                CallKind::Http(Box::new(self.request(&inner, fields.get("timeout"))?))
+            }
+            _ => CallKind::Command(self.command(fields, fields.get("command")?)?),
+        };
+        let reply = fields.get("reply").and_then(|node| self.path(node, "reply"));
+        let version = fields.get("version").and_then(|node| self.version_of(node));
+        let idempotent = fields.get("idempotent").is_some_and(|node| self.flag(node, "idempotent").unwrap_or_default());
+        Some(ToolBy { does, reply, version, idempotent })
     }
 
     fn call(&mut self, node: NodeRef<'_>, when: &str) -> Option<Call> {

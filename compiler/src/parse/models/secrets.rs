@@ -38,7 +38,7 @@ const QUERY: [&str; 10] =
 impl Reader<'_> {
     /// Reads a part of a task in which no secret may stand. Where one does, it is told at its place, nothing that would repeat
     /// it is, and the part is left out.
-    pub(super) fn without_secrets<T>(
+    pub(in crate::parse) fn without_secrets<T>(
         &mut self,
         node: NodeRef<'_>,
         read: impl FnOnce(&mut Self) -> Option<T>,

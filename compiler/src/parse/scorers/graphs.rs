@@ -1,6 +1,8 @@
 //! Graphs of judges.
 
+use aigo_ir::reduce::Reducer;
 use aigo_ir::schema::ItemKind;
+use aigo_ir::span::Span;
 use aigo_ir::verdict::Scale;
 use aigo_source::{Kind as NodeKind, NodeRef};
 
@@ -17,12 +19,17 @@ const MOST_ITEMS: u32 = 1000;
 impl Reader<'_> {
     pub(super) fn graph(&mut self, node: NodeRef<'_>) -> Option<Graph> {
         if !matches!(node.kind(), NodeKind::Map(_)) {
-            return Some(Graph { steps: self.graph_steps(node, "graph"), scale: Scale::Range(1, 5) });
+            let steps = self.graph_steps(node, "graph");
+            return Some(Graph { steps, scale: Scale::Range(1, 5), per_turn: false, join: None });
         }
         let fields = self.map(node, &shape::GRAPH)?;
         let steps = self.required(&fields, "steps").map(|node| self.graph_steps(node, "steps"));
         let scale = fields.get("scale").map_or(Some(Scale::Range(1, 5)), |node| self.scale(node));
-        Some(Graph { steps: steps?, scale: scale? })
+        let per = [("turn", true), ("conversation", false)];
+        let per_turn = fields.get("per").and_then(|node| self.one_of(node, "per", &per)).unwrap_or(false);
+        let reducers = Reducer::ALL.map(|reducer| (reducer.word(), reducer));
+        let join = fields.get("join").and_then(|node| self.one_of(node, "join", &reducers));
+        Some(Graph { steps: steps?, scale: scale?, per_turn, join })
     }
 
     fn graph_steps(&mut self, node: NodeRef<'_>, what: &str) -> Vec<GraphStep> {
@@ -92,7 +99,9 @@ impl Reader<'_> {
         let max_items =
             fields.get("max_items").map_or(Some(ITEMS), |node| self.count(node, "max_items", 1..=MOST_ITEMS));
         let model = fields.get("model").and_then(|node| self.name(node, "model"));
-        Some(GraphVerb::Extract { prompt: prompt?, items: items?, max_items: max_items?, model })
+        let who = fields.get("who").and_then(|node| self.name(node, "who"));
+        let needed = self.is_set(fields, "needed");
+        Some(GraphVerb::Extract { prompt: prompt?, items: items?, max_items: max_items?, model, who, needed })
     }
 
     fn item_kinds(&mut self, node: NodeRef<'_>) -> Vec<(aigo_ir::span::Spanned<String>, ItemKind)> {
@@ -120,14 +129,29 @@ impl Reader<'_> {
         let list = self.required(&fields, "in").and_then(|node| self.leaf(node, "in"));
         let item = self.required(&fields, "as").and_then(|node| self.name(node, "as"));
         let steps = self.required(&fields, "steps").map(|node| self.graph_steps(node, "steps"));
-        let batch = fields.get("batch").and_then(|node| match node.value() {
-            Some(aigo_ir::value::Value::Bool(on)) => on.then_some(fields.key_span("batch")),
+        let batch = self.is_set(&fields, "batch");
+        let per = [("turn", true), ("item", false)];
+        let per_turn = fields.get("per").and_then(|node| self.one_of(node, "per", &per)).unwrap_or(false);
+        let per_turn = per_turn.then(|| fields.key_span("per"));
+        let about = fields.get("about").and_then(|node| self.leaf(node, "about"));
+        if about.is_some() && batch.is_none() {
+            let message = "`about` is said once before all items, and here the judge is asked for each";
+            let help = "add `batch: true`, or say it in the rubric";
+            self.report(catalog::BAD_VALUE.at(fields.key_span("about"), message).help(help));
+        }
+        Some(GraphVerb::Each { list: list?, item: item?, steps: steps?, batch, about, per_turn })
+    }
+
+    /// Where a key stands that is `true`.
+    fn is_set(&mut self, fields: &Fields<'_>, key: &str) -> Option<Span> {
+        let node = fields.get(key)?;
+        match node.value() {
+            Some(aigo_ir::value::Value::Bool(on)) => on.then_some(fields.key_span(key)),
             _ => {
-                self.wrong_kind(node, "`batch`", "`true` or `false`");
+                self.wrong_kind(node, &format!("`{key}`"), "`true` or `false`");
                 None
             }
-        });
-        Some(GraphVerb::Each { list: list?, item: item?, steps: steps?, batch })
+        }
     }
 
     fn graph_if(&mut self, node: NodeRef<'_>) -> Option<GraphVerb> {

@@ -47,6 +47,7 @@ impl Reader<'_> {
         }
         let sees_system = fields.get("sees").is_some_and(|node| self.sees(node));
         let evidence = evidence.unwrap_or(EvidenceRule::Commission);
+        let skip = fields.get("skip").and_then(|node| self.text(node, "skip"));
         Some(Judge {
             rubric: rubric?,
             scale: scale?,
@@ -60,6 +61,7 @@ impl Reader<'_> {
             examples,
             sees_system,
             evidence,
+            skip,
         })
     }
 

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use aigo_ir::key::Key;
 use aigo_log::Journal;
 use aigo_machine::Linked;
+use aigo_report::Sheet;
+use aigo_report::Texts;
 use aigo_vm::{Finished, Planned, Players, Progress, RunError, Settings, StopReason, error};
 
-use crate::args::{Driving, Durability, Format};
+use crate::args::{Color, Driving, Durability, Format, Seal};
 use crate::watch::Watch;
 use crate::{exit, out};
 
@@ -22,6 +24,8 @@ pub(crate) struct Drive<'d> {
     pub(crate) dataset: Key,
     /// All conversations of the run.
     pub(crate) conversations: u64,
+    /// What gates hold the run against.
+    pub(crate) baseline: Option<Arc<Sheet>>,
     pub(crate) next_trial: u64,
     pub(crate) calls_made: u64,
     pub(crate) spent: u64,
@@ -46,6 +50,7 @@ pub(crate) fn fail(error: &RunError) -> u8 {
 /// Drives trials to their ends, prints the report, and gives the exit code.
 pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Planned, RunError>>) -> u8 {
     let settings = Settings {
+        run: drive.id.clone(),
         concurrency: drive.driving.jobs as usize,
         dataset: drive.dataset,
         next_trial: drive.next_trial,
@@ -60,19 +65,48 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
     out::undrawn();
     match finished {
         Err(error) => fail(&error),
-        Ok(finished) => tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving.format),
+        Ok(finished) => {
+            let finished = Finished { report: finished.report.against(drive.baseline), ..finished };
+            let code = tell(&finished, &drive.journal, &drive.id, drive.folder, drive.driving);
+            // The journal holds the folder's lock.
+            drop(drive.journal);
+            if finished.open == 0 && finished.stopped.is_none() {
+                seal(drive.folder, drive.driving.seal);
+            }
+            code
+        }
+    }
+}
+
+/// A log of more than so many bytes is sealed when its run has ended. A smaller one is looked at with `grep` and an editor, and
+/// sealing saves little.
+const SEALED_FROM: u64 = 8 << 20;
+
+/// Seals a log where that is asked for, or worth it. A log that is not sealed is as good as before.
+fn seal(folder: &Path, when: Seal) {
+    let is_wanted = match when {
+        Seal::Never => false,
+        Seal::Always => true,
+        Seal::Auto => std::fs::metadata(folder.join("log.jsonl")).is_ok_and(|meta| meta.len() > SEALED_FROM),
+    };
+    if !is_wanted {
+        return;
+    }
+    match aigo_log::seal(folder) {
+        Ok(sealing) => out::note(&format!("sealed: {}", sealing.path.display())),
+        Err(error) => out::note(&format!("warning: [{}] the log stays as it is: {error}", error.code())),
     }
 }
 
 /// The first Ctrl-C ends new calls and lets those in flight come home; the second ends the process.
-fn interrupted(again: bool) {
+pub(crate) fn interrupted(again: bool) {
     if again {
         std::process::exit(i32::from(exit::INTERRUPTED));
     }
     out::note("stopping: calls in flight come home, and the run can be resumed; again to stop at once");
 }
 
-fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format: Format) -> u8 {
+fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving: &Driving) -> u8 {
     let summary = finished.report.finish();
     let code = match &finished.stopped {
         Some(StopReason::Interrupted) => exit::INTERRUPTED,
@@ -83,7 +117,7 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
         _ => exit::of_results(summary.exit),
     };
     let digest = finished.digest.to_string();
-    report(&summary, id, &digest, i32::from(code), format);
+    report(&summary, id, &digest, i32::from(code), driving.format);
     match &finished.stopped {
         None => {}
         Some(StopReason::Interrupted) => out::note("stopped by the user"),
@@ -94,7 +128,7 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
         Some(StopReason::Fault(what)) => out::error(&format!("stopped by a fault of aigo: {what}")),
         Some(StopReason::Limit(limit)) => out::note(&format!("stopped at {limit}")),
         Some(StopReason::Endpoint(message)) => out::error(&format!("stopped: {message}")),
-        Some(StopReason::Log(error)) => out::error(&error.to_string()),
+        Some(StopReason::Log(error)) => out::error(&format!("[{}] {error}", error.code())),
     }
     if let Some(reason) =
         finished.open_reason.as_ref().filter(|_| !matches!(finished.stopped, Some(StopReason::Endpoint(_))))
@@ -105,6 +139,9 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
         let (by, how) = (skew.abs(), if skew > 0 { "ahead of" } else { "behind" });
         out::note(&format!("warning: this machine's clock is {by} s {how} that of an endpoint"));
     }
+    if let (new, again @ 1..) = finished.answers {
+        out::note(&format!("{again} answers were used again, {new} are new"));
+    }
     if finished.open > 0 {
         out::note(&format!("{} conversations are open: aigo resume {}", finished.open, folder.display()));
     }
@@ -114,13 +151,35 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, format:
     {
         return fail(&error);
     }
-    code
+    let code = strict(&summary, code, driving);
+    if driving.reports.is_empty() {
+        return code;
+    }
+    match super::report::write(folder, &driving.reports, Texts::Hidden, Color::Auto) {
+        exit::PASSED => code,
+        failed if code == exit::PASSED => failed,
+        _ => code,
+    }
+}
+
+/// With `--strict` whatever is missing is 4. The log keeps the code of the results: a replay knows of no flags.
+fn strict(summary: &aigo_report::Summary, code: u8, driving: &Driving) -> u8 {
+    let missing: u64 = summary.counts.iter().map(|count| count.invalid + count.void + count.open).sum();
+    if !driving.strict || code != exit::PASSED || missing == 0 {
+        return code;
+    }
+    out::note(&format!("{missing} verdicts are missing, and `--strict` bears none"));
+    exit::INCOMPLETE
 }
 
 /// The report, the same for a run and its replay.
 pub(crate) fn report(summary: &aigo_report::Summary, id: &str, digest: &str, exit: i32, format: Format) {
     match format {
         Format::Json => out::line(&aigo_report::json(summary, id, digest, exit)),
-        Format::Text => out::text(&aigo_report::text(summary, id, digest.get(..12).unwrap_or(digest))),
+        Format::Text => {
+            // Every part of it is made safe where it is written; colours would not survive a second time.
+            let look = super::report::look(Color::Auto);
+            out::raw(aigo_report::text(summary, id, digest.get(..12).unwrap_or(digest), &look).as_bytes());
+        }
     }
 }

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use aigo_ir::bounds::{Bounds, Count, dollars, grouped};
+use aigo_ir::bounds::{Bounds, Count, Samples, dollars, grouped};
 use aigo_ir::program::{HeaderValue, Limits, Player, Program};
 use aigo_ir::text::printable;
 use aigo_ir::value::Value;
+use aigo_vm::Foreseen;
 
+use super::from;
 use crate::args::{Driving, Format};
 use crate::task::Task;
 use crate::world::{Folder, secrets};
@@ -14,11 +16,19 @@ use crate::{exit, out, show};
 
 /// What a run of the task can come to at most. The error names a row that cannot be read.
 pub(crate) fn bounds(task: &Task) -> Result<Bounds, String> {
-    aigo_compiler::bounds(&task.program, &task.dataset, &Folder::new(&task.root))
+    let (world, mut samples) = (Folder::new(&task.root), Samples::of(&task.program));
+    for row in task.dataset.rows(&world) {
+        let row = row?;
+        if task.chosen.has(&row.key) {
+            samples.add(&row.graph, &row.fields, &row.conversation);
+        }
+    }
+    Ok(aigo_ir::bounds::bound(&task.program, &samples))
 }
 
-/// Prints the plan. A task that this build cannot run is told as a run would tell it.
-pub(crate) fn dry_run(task: &Task, driving: &Driving) -> u8 {
+/// Prints the plan, with what is used again of an earlier run, which is named. A task that this build cannot run is told as a
+/// run would tell it.
+pub(crate) fn dry_run(task: &Task, driving: &Driving, foreseen: Option<(&str, &Foreseen)>) -> u8 {
     let bounds = match bounds(task) {
         Ok(bounds) => bounds,
         Err(message) => {
@@ -26,7 +36,13 @@ pub(crate) fn dry_run(task: &Task, driving: &Driving) -> u8 {
             return exit::TASK;
         }
     };
-    let plan = Plan { missing: missing(&task.program, &secrets(&task.root)), bounds, driving, program: &task.program };
+    let plan = Plan {
+        missing: missing(&task.program, &secrets(&task.root)),
+        bounds,
+        driving,
+        program: &task.program,
+        foreseen,
+    };
     match driving.format {
         Format::Text => out::text(&plan.text()),
         Format::Json => out::line(&plan.to_value().to_json()),
@@ -79,6 +95,7 @@ struct Plan<'p> {
     missing: Vec<String>,
     driving: &'p Driving,
     program: &'p Program,
+    foreseen: Option<(&'p str, &'p Foreseen)>,
 }
 
 impl Plan<'_> {
@@ -132,6 +149,9 @@ impl Plan<'_> {
             let _ =
                 writeln!(out, "  {} is not set, in the environment or in `.env`: the run needs it", printable(name));
         }
+        if let Some((run, foreseen)) = self.foreseen {
+            let _ = write!(out, "\n{}\n", from::text(foreseen, run));
+        }
         out.push_str("  nobody was asked, and nothing was written\n");
         out
     }
@@ -142,12 +162,14 @@ impl Plan<'_> {
             (limit.word, Value::map([("limit", Value::str(limit.shown)), ("stops", stops)]))
         });
         let missing = self.missing.iter().map(|name| Value::str(name.as_str())).collect();
-        Value::map([
+        let mut pairs = vec![
             ("bounds", self.bounds.to_value()),
             ("jobs", Value::Int(i64::from(self.driving.jobs))),
             ("attempts", self.attempts().map_or(Value::Null, |n| Value::Int(i64::try_from(n).unwrap_or(i64::MAX)))),
             ("limits", Value::map(limits)),
             ("missing_keys", Value::list(missing)),
-        ])
+        ];
+        pairs.extend(self.foreseen.map(|(run, foreseen)| ("from", from::to_value(foreseen, run))));
+        Value::map(pairs)
     }
 }

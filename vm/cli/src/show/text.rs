@@ -43,7 +43,8 @@ impl<'s> Painter<'s> {
         let found = self.sources.get(file)?;
         let secrets =
             || self.secrets.iter().filter(|span| span.file == file).map(|span| span.start as usize..span.end as usize);
-        self.files.get(file.0 as usize).map(|cell| cell.get_or_init(|| SafeSource::new(found, secrets())))
+        // Files that are imported have numbers of their own.
+        self.files.get(self.sources.rank(file)).map(|cell| cell.get_or_init(|| SafeSource::new(found, secrets())))
     }
 
     /// One finding, with a line end.

@@ -4,5 +4,6 @@ mod damage;
 mod kill;
 mod records;
 mod sample;
+mod sealed;
 mod spec;
 mod storage;

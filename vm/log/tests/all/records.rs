@@ -4,7 +4,9 @@
 use aigo_ir::key::Key;
 use aigo_ir::text::is_dangerous;
 use aigo_ir::value::Value;
-use aigo_log::{Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Record, Resumed, Run, Score, Usage, decode, encode};
+use aigo_log::{
+    Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Parent, Record, Resumed, Run, Score, Usage, decode, encode,
+};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -47,8 +49,11 @@ fn key() -> impl Strategy<Value = Key> {
 fn run() -> impl Strategy<Value = Record> {
     let texts = (text(), text(), text(), text());
     let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
-    (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text())).prop_map(
-        |(texts, rest, trials, task, root)| {
+    let parent =
+        (text(), any::<bool>(), any::<bool>()).prop_map(|(run, scores, floating)| Parent { run, scores, floating });
+    let from = (option::of(parent), option::of(value()));
+    (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text()), from).prop_map(
+        |(texts, rest, trials, task, root, (parent, selection))| {
             let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
             Record::Run(Run {
                 format: FORMAT,
@@ -62,7 +67,10 @@ fn run() -> impl Strategy<Value = Record> {
                 seed,
                 trials,
                 task,
+                baseline: root.clone(),
                 root,
+                parent,
+                selection,
             })
         },
     )
@@ -76,10 +84,15 @@ fn got() -> impl Strategy<Value = Record> {
         cached,
         reasoning,
     });
-    let maybe = (option::of(text()), option::of(text()), option::of(value()), (any::<bool>(), count()));
+    let maybe = (
+        option::of(text()),
+        option::of(text()),
+        option::of(value()),
+        (any::<bool>(), count(), count(), vec(text(), 0..3)),
+    );
     (any::<u64>(), any::<u64>(), text(), vec(value(), 0..3), text(), usage, maybe).prop_map(
-        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms)))| {
-            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, context, lossy, ms })
+        |(trial, ask, text, calls, stop, usage, (model, fault, context, (lossy, ms, from, read)))| {
+            Record::Got(Got { trial, ask, text, calls, stop, usage, model, fault, read, context, lossy, ms, from })
         },
     )
 }

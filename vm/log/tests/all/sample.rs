@@ -19,6 +19,9 @@ pub(crate) fn header() -> Run {
         trials: None,
         task: None,
         root: None,
+        parent: None,
+        selection: None,
+        baseline: None,
     }
 }
 

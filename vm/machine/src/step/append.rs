@@ -9,7 +9,8 @@ use aigo_ir::template::Template;
 use aigo_ir::value::Value;
 
 use super::{Next, Stepper, broken};
-use crate::ask::{Position, ToolCall};
+use crate::ask::{Answer, Position, ToolCall};
+use crate::lane::GraphRef;
 
 impl Stepper<'_> {
     pub(super) fn append(
@@ -64,6 +65,30 @@ impl Stepper<'_> {
             }
         }
         Ok(Next::Follow(Port::Next))
+    }
+
+    /// What an answer in the conversation leaves beside its words: what was read for it, and how long it took.
+    pub(super) fn answers(&mut self, role: &Arc<str>, answer: &Answer) {
+        if !matches!(self.lane.graph, GraphRef::Solve(_)) || self.lane.item_of.is_some() {
+            return;
+        }
+        let conversation = Arc::make_mut(&mut self.lane.conversation);
+        conversation.took(role.clone(), answer.ms.unwrap_or(0));
+        for chunk in &answer.context {
+            conversation.push(role.clone(), MessageKind::Read, chunk.clone());
+        }
+    }
+
+    /// Keeps the conversation and the world where a scorer looks at the step of this node.
+    pub(super) fn mark(&mut self) -> Result<(), String> {
+        if matches!(self.lane.graph, GraphRef::Solve(_)) && self.lane.item_of.is_none() {
+            let linked = self.linked;
+            for label in linked.labels_of(&self.placed()?.path) {
+                let mark = (Arc::clone(&self.lane.conversation), self.lane.world.clone());
+                self.lane.marks.insert(Arc::clone(label), mark);
+            }
+        }
+        Ok(())
     }
 
     /// One of several texts, drawn by the place of the step in this sample and epoch: the same in every run.

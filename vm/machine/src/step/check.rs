@@ -8,6 +8,7 @@ use aigo_ir::expr::Expr;
 use aigo_ir::message::{Conversation, label};
 use aigo_ir::node::Port;
 use aigo_ir::value::Value;
+use aigo_ir::verdict::{Outcome, Verdict};
 
 use super::{Next, Stepper};
 use crate::lane::Here;
@@ -57,6 +58,13 @@ impl Stepper<'_> {
                 let quote = aigo_ir::text::excerpt(&text, 120);
                 check::verdict(holds, asked.negated, &missed, &seen, &label, &quote)
             }
+            Test::Within(limit_ms) => match self.lane.conversation.ms_in(turn, asked.author) {
+                Some(ms) => {
+                    let took = format!("took {} s", aigo_ir::text::number(ms as f64 / 1000.0));
+                    check::verdict(ms <= *limit_ms, asked.negated, &took, &took, "", "")
+                }
+                None => Verdict::without_value(Outcome::NotApplicable, "no time was recorded"),
+            },
             Test::ToolCalls(calls, mode) => {
                 let expected = self.expected(calls, &rendered)?;
                 self.tool_calls(&expected, *mode, asked)

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use aigo_ir::graph::Placed;
 use aigo_ir::message::MessageKind;
-use aigo_ir::node::{Node, Port};
+use aigo_ir::node::{Ending, Node, Port};
 use aigo_ir::program::ToolAnswer;
 use aigo_ir::value::Value;
 
 use super::{Next, Stepper, broken};
 use crate::ask::{Answer, Request, ToolCall};
-use crate::world::Faults;
+use crate::lane::Effect;
+use crate::world::{Faults, filled, refused};
 
 impl Stepper<'_> {
     /// What rules answer needs nobody, so it is no call of the run, and replay computes it again.
@@ -32,6 +33,15 @@ impl Stepper<'_> {
         let Some(ToolAnswer::Role(role)) = tool.map(|tool| &tool.answer) else {
             return broken("a tool that nobody answers");
         };
+        // What does not fit is the assistant's affair, and nothing that anybody outside has to see.
+        if let Some(tool) = tool.filter(|tool| aigo_ir::reuse::tool_role(&tool.name) == *role)
+            && let Err(why) = filled(tool, arguments)
+        {
+            let response = refused(why);
+            self.lane.set(self.shape, into, Value::map([("text", Value::Str(Arc::clone(&response.text)))]));
+            self.result(call, response.text);
+            return Ok(Next::Follow(Port::Next));
+        }
         let request = Request {
             role: role.clone(),
             messages: Vec::new(),
@@ -39,6 +49,7 @@ impl Stepper<'_> {
             tools: Arc::default(),
             tool: Some(call),
             scope: None,
+            input: None,
         };
         self.ask(placed, request, None)
     }
@@ -47,6 +58,12 @@ impl Stepper<'_> {
     pub(super) fn told(&mut self, call: &str, into: &Arc<str>, answer: &Answer) -> Result<Next, String> {
         let made = self.lane.slot(self.shape, call).and_then(ToolCall::from_value);
         let Some(made) = made else { return broken("a result without a call") };
+        if let Some(fault) = &answer.fault {
+            // What the assistant would have done with a result is unknown: it is none of its failures.
+            let said = if answer.text.is_empty() { String::new() } else { format!(": {}", answer.text) };
+            self.lane.trouble = Some(format!("the tool `{}` failed: {fault}{said}", made.tool));
+            return Ok(Next::Over(Effect::Ended(Ending::ToolFailure)));
+        }
         self.lane.set(self.shape, into, answer.to_value());
         self.result(made, answer.text.clone());
         Ok(Next::Follow(Port::Next))

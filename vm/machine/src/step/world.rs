@@ -68,7 +68,9 @@ impl Stepper<'_> {
         let shown = wrong.or_else(|| made.last().filter(|_| compared.holds));
         let quote = shown.map_or_else(String::new, |call| excerpt(&call.written, 120));
         let label = shown.map_or("", |call| &*call.label);
-        check::verdict(compared.holds, asked.negated, &compared.reason, &compared.reason, label, &quote)
+        let verdict = check::verdict(compared.holds, asked.negated, &compared.reason, &compared.reason, label, &quote);
+        // Precision and recall are worth reading of calls that pass as well.
+        Verdict { reason: compared.reason.into(), ..verdict }
     }
 
     /// The values at paths of the state.
