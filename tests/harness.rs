@@ -1,5 +1,6 @@
 //! What suites share: the binary, folders of their own, runs of commands, tasks from fixtures, logs.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -245,4 +246,20 @@ fn shown_lines_are_found_in_their_order() {
     assert_eq!(missing("PASSED … 1 of … exit 0\nc".lines(), printed), None);
     assert_eq!(missing("PASSED … of 2 …".lines(), printed), None);
     assert_eq!(missing("PASSED … 1 of".lines(), printed), Some("PASSED … 1 of"));
+}
+
+/// What a log has: the marks of the bodies whose answers it holds, and how many calls have no answer. No answer may be in it
+/// twice.
+pub(crate) fn recorded(run: &Path) -> (BTreeSet<String>, usize) {
+    let (mut marks, mut unanswered) = (BTreeSet::new(), 0);
+    for call in trials(run).into_iter().flat_map(|trial| trial.calls) {
+        match call.got {
+            None => unanswered += 1,
+            Some(got) => {
+                let at = got.text.find('#').expect("every answer of the mock carries its mark");
+                assert!(marks.insert(got.text[at..at + 13].to_owned()), "an answer is recorded twice: {}", got.text);
+            }
+        }
+    }
+    (marks, unanswered)
 }

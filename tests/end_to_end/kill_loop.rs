@@ -4,12 +4,11 @@
 //! `AIGO_KILLS=200 cargo test -p aigo-tests kill_loop` is the long one.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 use aigo_tests::mock::Mock;
 
-use crate::harness::{assert_replays, folder, only_run, run, start, task, trials};
+use crate::harness::{assert_replays, folder, only_run, recorded, run, start, task};
 
 const IN_FLIGHT: usize = 64;
 /// Each of the task's three models has as many calls in flight.
@@ -21,21 +20,6 @@ const LONGEST: Duration = Duration::from_mins(2);
 
 fn kills() -> usize {
     std::env::var("AIGO_KILLS").ok().map_or(KILLS, |kills| kills.parse().expect("a number of kills"))
-}
-
-/// What a log has: the marks of the bodies whose answers it holds, and how many calls have no answer.
-fn recorded(run: &Path) -> (BTreeSet<String>, usize) {
-    let (mut marks, mut unanswered) = (BTreeSet::new(), 0);
-    for call in trials(run).into_iter().flat_map(|trial| trial.calls) {
-        match call.got {
-            None => unanswered += 1,
-            Some(got) => {
-                let at = got.text.find('#').expect("every answer of the mock carries its mark");
-                assert!(marks.insert(got.text[at..at + 13].to_owned()), "an answer is recorded twice: {}", got.text);
-            }
-        }
-    }
-    (marks, unanswered)
 }
 
 #[expect(clippy::print_stderr, reason = "how hard it was tried is the point")]

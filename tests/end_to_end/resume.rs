@@ -1,12 +1,12 @@
 //! Runs that are killed in the middle: what was recorded is never bought again, and the end is that of a run left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use aigo_tests::mock::Mock;
 
-use crate::harness::{assert_replays, folder, only_run, run, start, task, trials};
+use crate::harness::{assert_replays, folder, only_run, recorded, run, start, task, trials};
 
 const JOBS: &str = "6";
 const ROUNDS: usize = 7;
@@ -19,21 +19,6 @@ fn server(name: &str, fixture: &str) -> (Mock, PathBuf) {
     let folder = folder(name);
     task(&folder, fixture, &[("BASE_URL", &mock.base_url())]);
     (mock, folder)
-}
-
-/// What a log has: the marks of the bodies whose answers it holds, and how many calls have no answer.
-fn recorded(run: &Path) -> (BTreeSet<String>, usize) {
-    let (mut marks, mut unanswered) = (BTreeSet::new(), 0);
-    for call in trials(run).into_iter().flat_map(|trial| trial.calls) {
-        match call.got {
-            None => unanswered += 1,
-            Some(got) => {
-                let at = got.text.find('#').expect("every answer of the mock carries its mark");
-                marks.insert(got.text[at..at + 13].to_owned());
-            }
-        }
-    }
-    (marks, unanswered)
 }
 
 #[test]
