@@ -268,12 +268,27 @@ fn of_verb(own: Value, verb: &Key, keys: &[&Key], name: &str, goes: &dyn Fn(&Key
         all.push(object([("patternProperties", refused), ("errorMessage", text(message))]));
         known.set(pattern, Value::Bool(true));
     }
+    all.extend(keys.iter().filter(|key| goes(key)).filter_map(|key| where_it_begins(key)));
     let mut own = (*own).clone();
-    if !all.is_empty() {
+    if !known.is_empty() {
         own.set("patternProperties", Value::Map(Arc::new(known)));
+    }
+    if !all.is_empty() {
         own.set("allOf", Value::list(all));
     }
     Value::Map(Arc::new(own))
+}
+
+/// That a key must be there where another's text begins so.
+fn where_it_begins(key: &Key) -> Option<Value> {
+    let Required::Where(other, prefix) = key.required else { return None };
+    let begins = object([("pattern", text(format!("^{}", prefix)))]);
+    let condition = object([("required", list([text(other)])), ("properties", object([(other, begins)]))]);
+    let then = object([
+        ("required", list([text(key.name)])),
+        ("errorMessage", text(format!("`{prefix}` needs a `{}`", key.name))),
+    ]);
+    Some(object([("if", condition), ("then", then)]))
 }
 
 fn chosen(condition: Value, then: Value, otherwise: Value) -> Value {

@@ -72,6 +72,8 @@ pub enum Required {
     Yes,
     /// It must be where this other key is not.
     Unless(&'static str),
+    /// It must be where this other key's text begins so.
+    Where(&'static str, &'static str),
 }
 
 const fn key(name: &'static str, form: Form, doc: &'static str) -> Key {

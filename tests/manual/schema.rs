@@ -226,8 +226,7 @@ fn what_the_schema_rejects_the_compiler_rejects() {
     assert!(all > 2_000 && of_shape > 600, "only {all} changes, {of_shape} of them of shape");
     let unseen: Vec<String> = unseen.into_iter().collect();
     assert!(
-        // What a schema of the words alone cannot see, such as a `base_url` that one kind of model needs, is in many examples.
-        seen * 100 >= of_shape * 98,
+        seen * 100 >= of_shape * 99,
         "the schema sees {seen} of {of_shape} changes of shape; not:\n{}",
         unseen.join("\n")
     );

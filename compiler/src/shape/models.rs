@@ -3,7 +3,10 @@
 use aigo_ir::program::HttpMethod;
 
 use super::forms::{CHOICES, at_least, list, map_of, words};
-use super::{ADDRESS, Construct, DURATION, Form, Keys, MODEL, Names, Narrow, Part, Shared, URL, VARIABLE, key, verb};
+use super::{
+    ADDRESS, Construct, DURATION, Form, Key, Keys, MODEL, Names, Narrow, Part, Required, Shared, URL, VARIABLE, key,
+    verb,
+};
 use crate::families::EFFORTS;
 
 /// Who plays a role: a map, or the name of a chat model alone.
@@ -39,11 +42,14 @@ pub static ROLE: Construct = Construct {
             Form::List(1, &Form::Either(&[Form::Map(&RULE), Form::TextTemplate])),
             "Rules that answer without a network.",
         ),
-        key(
-            "base_url",
-            Form::Like(&ADDRESS),
-            "With `model`: the address before `/chat/completions`, `/responses` or `/v1/messages`.",
-        )
+        Key {
+            required: Required::Where("model", "openai_compatible/"),
+            ..key(
+                "base_url",
+                Form::Like(&ADDRESS),
+                "With `model`: the address before `/chat/completions`, `/responses` or `/v1/messages`.",
+            )
+        }
         .beside(OF_MODELS),
         key(
             "api",

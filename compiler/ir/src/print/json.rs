@@ -216,17 +216,23 @@ fn place(origin: Origin, sources: &SourceMap) -> Value {
     })
 }
 
+/// How long a line may be.
+const WIDTH: usize = 120;
+
 /// What fits in a line is in one.
 fn pretty(value: &Value, indent: usize, out: &mut String) {
-    const WIDTH: usize = 120;
-    let flat = value.to_json();
+    let start = out.len();
+    if flat(value, start + WIDTH.saturating_sub(indent), out) {
+        return;
+    }
+    out.truncate(start);
     let parts: Vec<(Option<&Arc<str>>, &Value)> = match value {
         Value::List(items) => items.iter().map(|item| (None, item)).collect(),
         Value::Map(map) => map.iter().map(|(key, item)| (Some(key), item)).collect(),
         _ => Vec::new(),
     };
-    if parts.is_empty() || flat.len() + indent <= WIDTH {
-        out.push_str(&flat);
+    if parts.is_empty() {
+        out.push_str(&value.to_json());
         return;
     }
     let is_list = matches!(value, Value::List(_));
@@ -243,4 +249,41 @@ fn pretty(value: &Value, indent: usize, out: &mut String) {
     out.push('\n');
     out.push_str(&" ".repeat(indent));
     out.push(if is_list { ']' } else { '}' });
+}
+
+/// Writes a value in one line, as `Value::to_json` does, unless `out` would become longer than `most`: then false, and what
+/// was written is of no use. It stops there, so that the size of what does not fit costs nothing at each level around it.
+fn flat(value: &Value, most: usize, out: &mut String) -> bool {
+    match value {
+        Value::List(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                if !flat(item, most, out) {
+                    return false;
+                }
+            }
+            out.push(']');
+        }
+        Value::Map(map) => {
+            out.push('{');
+            for (at, (key, item)) in map.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                crate::text::json_string(key, out);
+                out.push(':');
+                if !flat(item, most, out) {
+                    return false;
+                }
+            }
+            out.push('}');
+        }
+        Value::Str(text) if out.len() + text.len() > most => return false,
+        Value::Str(text) => crate::text::json_string(text, out),
+        _ => out.push_str(&value.to_json()),
+    }
+    out.len() <= most
 }
