@@ -282,7 +282,7 @@ fn of_verb(own: Value, verb: &Key, keys: &[&Key], name: &str, goes: &dyn Fn(&Key
 /// That a key must be there where another's text begins so.
 fn where_it_begins(key: &Key) -> Option<Value> {
     let Required::Where(other, prefix) = key.required else { return None };
-    let begins = object([("pattern", text(format!("^{}", prefix)))]);
+    let begins = object([("pattern", text(format!("^{prefix}")))]);
     let condition = object([("required", list([text(other)])), ("properties", object([(other, begins)]))]);
     let then = object([
         ("required", list([text(key.name)])),

@@ -158,4 +158,4 @@ if __name__ == "__main__":
     bad = table(arguments.runs)
     if arguments.aigo:
         bad |= held_against(arguments.aigo)
-    sys.exit(bad)
+    sys.exit(int(bad))

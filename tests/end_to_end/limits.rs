@@ -86,6 +86,35 @@ fn the_usual_bill_uses_the_limit_up_all_the_same() {
 }
 
 #[test]
+fn the_report_says_what_was_bought_and_so_does_its_replay() {
+    let mock = Mock::start(0, Duration::ZERO).unwrap();
+    let folder = task("bought", &mock, 5, "{}");
+    let ran = start(&folder, "4");
+    let (object, bills) = (ran.json(), mock.bills());
+    let usage = &object["usage"]["assistant"];
+    let tokens = |key: &str| usage[key].as_u64().unwrap();
+    assert_eq!(tokens("input"), bills.values().map(|bill| bill.input_tokens).sum::<u64>());
+    assert_eq!(tokens("output"), bills.values().map(|bill| bill.output_tokens).sum::<u64>());
+    assert!((object["cost_usd"].as_f64().unwrap() - billed(&mock)).abs() < 1e-9, "{object}");
+    assert!(tokens("ms_50") <= tokens("ms_95") && tokens("reused") == 0, "{usage}");
+    assert_replays(&folder, &only_run(&folder), &ran);
+    let text = run(&folder, &["report", "last"]).out;
+    for wanted in
+        [" calls answered: assistant 15", " tokens: assistant ", " cost: assistant 0.", " half answered within: "]
+    {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // Of another run nothing was bought.
+    let again = run(&folder, &["run", "task.yaml", "--from", "last", "--format", "json"]);
+    let object = again.json();
+    assert_eq!(
+        (object["usage"]["assistant"]["reused"].as_u64(), object["calls"]["assistant"].as_u64()),
+        (Some(15), Some(15))
+    );
+    assert!(object["cost_usd"].is_null() && object["usage"]["assistant"]["input"].is_null(), "{object}");
+}
+
+#[test]
 fn a_limit_of_cost_needs_a_greatest_length_of_answers() {
     let mock = Mock::start(0, Duration::ZERO).unwrap();
     let folder = task("cost_unbounded", &mock, 1, "{cost: 1 USD}");

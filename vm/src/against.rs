@@ -69,11 +69,7 @@ pub fn replay_against(log: &Log, task: &Against<'_>, schedule: &Schedule) -> Res
 fn one(own: &Arc<Linked>, task: &Against<'_>, logged: &LoggedTrial, shuffle: Option<u64>, of_build: Cause) -> OfTrial {
     let (before, recorded) = recorded_trial(logged);
     let diverged = |found, cause| Some(Divergence::new(&logged.open.key, logged.open.epoch, found, cause));
-    let open = |divergence| OfTrial {
-        report: Err(recorded.by_role().into_iter().collect()),
-        divergence,
-        unanswered: recorded.unanswered,
-    };
+    let open = |divergence| OfTrial { report: Err(recorded.answered()), divergence, unanswered: recorded.unanswered };
     let Some(sample) = (task.sample)(&logged.open.key, logged.open.epoch) else {
         let found = Differs::whole("the log has this sample, and the task does not");
         return open(diverged(found, Cause::Task));

@@ -1,6 +1,5 @@
 //! The driver: a task per trial performs what the machine asks for, records it, and feeds it back; one place owns the report.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use aigo_ir::key::Key;
 use aigo_ir::value::Value;
 use aigo_log::{Close, End, Journal, Open, Record};
 use aigo_machine::{Answer, LaneId, Linked, Outcome, Pending, Sample, Trial};
-use aigo_report::Report;
+use aigo_report::{Answered, Report};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
@@ -194,7 +193,7 @@ async fn run_trials(
         // After a stop the rest of the samples is only counted. Those that the log holds are gone through all the same: one
         // whose answers are all there has ended, as replay will say.
         if stop.is_stopped() && trial.begun.is_none() {
-            let _ = sender.send(Ended::Open(None, BTreeMap::new())).await;
+            let _ = sender.send(Ended::Open(None, Vec::new())).await;
             continue;
         }
         let (context, sender) = (Arc::clone(&context), sender.clone());
@@ -235,7 +234,7 @@ async fn run_trials(
 async fn survived(joined: Result<(), tokio::task::JoinError>, stop: &Stop, sender: &mpsc::Sender<Ended>) {
     if let Err(error) = joined {
         stop.stop(StopReason::Fault(error.to_string()));
-        let _ = sender.send(Ended::Open(None, BTreeMap::new())).await;
+        let _ = sender.send(Ended::Open(None, Vec::new())).await;
     }
 }
 
@@ -260,8 +259,8 @@ fn time_limit(context: &Arc<Context>) -> Option<tokio::task::JoinHandle<()>> {
 /// How a trial's task ended.
 enum Ended {
     Outcome(Box<Outcome>, Key),
-    /// Why, where it is not the run's reason, and the answers that the log holds, by role.
-    Open(Option<String>, BTreeMap<Arc<str>, u64>),
+    /// Why, where it is not the run's reason, and the answers that the log holds.
+    Open(Option<String>, Vec<Answered>),
 }
 
 struct Folded {
@@ -283,8 +282,8 @@ async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Fol
             Ended::Open(reason, answered) => {
                 context.calls.meter.stays_open();
                 folded.open += 1;
-                for (role, n) in answered {
-                    folded.report.add_calls(&role, n);
+                for one in &answered {
+                    folded.report.add_call(one);
                 }
                 folded.open_reason = folded.open_reason.or(reason);
             }
@@ -306,7 +305,7 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
             Err(what) => {
                 let message = format!("sample {}, epoch {}: {what}", sample.key, sample.epoch);
                 context.stop.stop(StopReason::Diverged(message));
-                Ended::Open(None, BTreeMap::new())
+                Ended::Open(None, Vec::new())
             }
         };
     }
@@ -323,11 +322,11 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
         };
         if let Err(error) = context.journal.append(&Record::Open(open)) {
             context.stop.stop(StopReason::Log(error));
-            return Ended::Open(None, BTreeMap::new());
+            return Ended::Open(None, Vec::new());
         }
     }
     let (mut trial, pending) = Trial::start(Arc::clone(&context.linked), sample);
-    let mut answered = recorded.by_role();
+    let mut answered = recorded.answered();
     let talk = Arc::new(Talk::new(&context.run, number));
     let known = Known { recorded: Arc::new(recorded), talk: Arc::clone(&talk) };
     let conversed = converse(context, number, &mut trial, pending, &known, &mut answered).await;
@@ -346,7 +345,7 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
 }
 
 /// What became of an ask: the lane, the role, the answer and whether it is new, or why there is none.
-type Answered = (LaneId, Arc<str>, Result<(Answer, bool), Option<String>>);
+type Came = (LaneId, Arc<str>, Result<(Answer, bool), Option<String>>);
 
 /// What a trial has beside its program: its recorded answers, and what it keeps of its applications.
 #[derive(Clone)]
@@ -356,23 +355,27 @@ struct Known {
 }
 
 /// Answers what a trial asks until it asks nothing more. One ask alone is answered here; several, each in a task of its own.
-/// New answers are counted by role.
+/// New answers are counted.
 async fn converse(
     context: &Arc<Context>,
     number: u64,
     trial: &mut Trial,
     mut pending: Vec<Pending>,
     known: &Known,
-    answered: &mut BTreeMap<Arc<str>, u64>,
+    answered: &mut Vec<Answered>,
 ) -> Result<(), Option<String>> {
-    let mut count = |role: &Arc<str>, new: bool| *answered.entry(Arc::clone(role)).or_default() += u64::from(new);
-    let mut side_by_side: JoinSet<Answered> = JoinSet::new();
+    let mut count = |role: &Arc<str>, answer: &Answer, new: bool| {
+        if new {
+            answered.push(outcome::answered(role, answer));
+        }
+    };
+    let mut side_by_side: JoinSet<Came> = JoinSet::new();
     let mut failed: Option<Option<String>> = None;
     loop {
         if side_by_side.is_empty() && pending.len() == 1 && failed.is_none() {
             let Some(Pending { lane, ask }) = pending.pop() else { continue };
             let (answer, new) = context.calls.answer(number, &known.recorded, &known.talk, &ask).await?;
-            count(&ask.request.role, new);
+            count(&ask.request.role, &answer, new);
             pending = trial.answer(lane, answer);
             continue;
         }
@@ -387,7 +390,7 @@ async fn converse(
         match side_by_side.join_next().await {
             None => return failed.map_or(Ok(()), Err),
             Some(Ok((lane, role, Ok((answer, new))))) => {
-                count(&role, new);
+                count(&role, &answer, new);
                 pending = trial.answer(lane, answer);
             }
             Some(Ok((_, _, Err(reason)))) => failed = failed.or(Some(reason)),

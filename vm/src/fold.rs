@@ -1,7 +1,6 @@
 //! The report of a log: what its trials came to. Their ends are recorded with every score; why a score is what it is follows
 //! from the answers, so a trial is replayed where that is asked for.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aigo_ir::key::Key;
@@ -11,7 +10,7 @@ use aigo_ir::program::Program;
 use aigo_ir::verdict::{Outcome as Came, Verdict};
 use aigo_log::{Close, Log, Trial as Logged};
 use aigo_machine::{Linked, Sample};
-use aigo_report::{OpenTrial, Report, Scored, Told, TrialReport};
+use aigo_report::{Answered, OpenTrial, Report, Scored, Told, TrialReport};
 
 use crate::again::standing;
 use crate::divergence::{Cause, Divergence, Found};
@@ -50,7 +49,7 @@ const MOST_THREADS: usize = 8;
 struct Done {
     told: Result<TrialReport, OpenTrial>,
     /// Of an open one: its answers.
-    answered: BTreeMap<Arc<str>, u64>,
+    answered: Vec<Answered>,
     divergence: Option<Divergence>,
 }
 
@@ -75,8 +74,8 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
                 }
                 Err(trial) => {
                     each(&program, Told::Open(&trial));
-                    for (role, n) in &answered {
-                        report.add_calls(role, *n);
+                    for one in &answered {
+                        report.add_call(one);
                     }
                     open += 1;
                 }
@@ -118,7 +117,7 @@ fn done(linked: &Arc<Linked>, logged: &Logged, (depth, cause): (Depth, Cause)) -
     if let Some(close) = logged.close.as_ref().filter(|close| depth == Depth::Failing && is_plain(close))
         && let Some(trial) = as_recorded(&linked.program, &sample, &recorded, close)
     {
-        return Done { told: Ok(trial), answered: BTreeMap::new(), divergence: None };
+        return Done { told: Ok(trial), answered: Vec::new(), divergence: None };
     }
     let diverged = |found: Found| Divergence::new(&sample.key, sample.epoch, found, cause);
     let (replayed, divergence) = match again(linked, &sample, &recorded, None) {
@@ -139,7 +138,7 @@ fn done(linked: &Arc<Linked>, logged: &Logged, (depth, cause): (Depth, Cause)) -
         tags: Arc::clone(&sample.tags),
         cluster: Arc::clone(sample.cluster.as_ref().unwrap_or(&sample.key)),
     };
-    let answered = if told.is_some() { BTreeMap::new() } else { recorded.by_role() };
+    let answered = if told.is_some() { Vec::new() } else { recorded.answered() };
     Done { told: told.ok_or_else(open), answered, divergence }
 }
 
@@ -168,7 +167,6 @@ fn as_recorded(program: &Program, sample: &Sample, recorded: &Recorded, close: &
         let scorer = program.scorers.iter().position(|scorer| *scorer.name == *score.scorer)?;
         Some(Scored { scorer, turn: score.turn, verdict })
     });
-    let calls = recorded.by_role().into_iter();
     Some(TrialReport {
         key: Arc::clone(&sample.key),
         epoch: sample.epoch,
@@ -176,7 +174,7 @@ fn as_recorded(program: &Program, sample: &Sample, recorded: &Recorded, close: &
         fault: None,
         conversation: Arc::new(Conversation::default()),
         scores: scores.collect(),
-        calls: calls.flat_map(|(role, n)| std::iter::repeat_n(role, usize::try_from(n).unwrap_or(0))).collect(),
+        calls: recorded.answered(),
         row: Arc::clone(&sample.row),
         tags: Arc::clone(&sample.tags),
         cluster: Arc::clone(sample.cluster.as_ref().unwrap_or(&sample.key)),

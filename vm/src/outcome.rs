@@ -6,7 +6,7 @@ use aigo_ir::program::Program;
 use aigo_ir::value::Value;
 use aigo_log::{Close, Got, Leaf, Score};
 use aigo_machine::{Answer, Outcome, ToolCall, Usage};
-use aigo_report::{Report, Scored, TrialReport};
+use aigo_report::{Answered, Report, Scored, Tokens, TrialReport};
 use std::sync::Arc;
 
 /// The record of a trial's end.
@@ -41,12 +41,26 @@ pub fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
         fault: outcome.fault.clone(),
         conversation: Arc::<Conversation>::clone(&outcome.conversation),
         scores: scores.collect(),
-        calls: outcome.calls.iter().map(|call| Arc::clone(&call.role)).collect(),
+        calls: outcome.calls.iter().map(of_call).collect(),
         row: Arc::clone(&outcome.sample.row),
         tags: Arc::clone(&outcome.sample.tags),
         cluster: Arc::clone(outcome.sample.cluster.as_ref().unwrap_or(&outcome.sample.key)),
         leaf,
     }
+}
+
+fn of_call(call: &aigo_machine::Call) -> Answered {
+    Answered { role: Arc::clone(&call.role), tokens: tokens(call.usage), ms: call.ms, is_reused: call.is_reused }
+}
+
+/// An answer of a role, as the report counts it.
+pub(crate) fn answered(role: &Arc<str>, answer: &Answer) -> Answered {
+    Answered { role: Arc::clone(role), tokens: tokens(answer.usage), ms: answer.ms, is_reused: answer.is_reused }
+}
+
+const fn tokens(usage: Usage) -> Tokens {
+    let Usage { input, output, cached, reasoning } = usage;
+    Tokens { input, output, cached, reasoning }
 }
 
 /// The key of what an application wants to see again: the id of its session.
@@ -90,6 +104,7 @@ pub(crate) fn answer(got: &Got) -> Answer {
             reasoning: got.usage.reasoning,
         },
         ms: got.ms,
+        is_reused: got.from.is_some(),
         context: got.read.iter().map(|chunk| chunk.as_str().into()).collect(),
         session: got.context.as_ref().and_then(|context| context.get(SESSION)?.as_str()).map(Into::into),
     }

@@ -6,16 +6,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use aigo_ir::program::{ChatModel, Player, Program};
+use aigo_ir::program::{ChatModel, PER_USD, Player, Program};
 use aigo_ir::value::Value;
 use aigo_log::Trial as LoggedTrial;
 use aigo_machine::{Request, Usage, cost};
 use tokio::sync::Notify;
 
 use crate::stop::Stop;
-
-/// So many are a USD.
-pub(crate) const PER_USD: f64 = 1e12;
 
 /// What a message costs in tokens beside its text: roles, marks, names of fields. Templates of chats take three to ten.
 const PER_MESSAGE: u64 = 20;

@@ -7,6 +7,7 @@ use aigo_ir::message::Conversation;
 use aigo_ir::value::Map;
 use aigo_log::Trial as LoggedTrial;
 use aigo_machine::{Answer, Ask, Position, Sample};
+use aigo_report::Answered;
 
 use crate::outcome;
 use crate::reuse::{Held, Reusable};
@@ -17,8 +18,8 @@ pub struct Recorded {
     answers: BTreeMap<Position, (String, Answer)>,
     /// Where a call was about to be made and has no answer.
     asked: BTreeSet<Position>,
-    /// The answers, by role.
-    by_role: BTreeMap<Arc<str>, u64>,
+    /// The answers, as the report counts them.
+    answered: Vec<Answered>,
     /// Calls that were about to be made and have no answer: they may have been billed.
     pub unanswered: usize,
     /// What an earlier run has of the sample.
@@ -66,9 +67,9 @@ impl Recorded {
         self.asked.contains(&ask.position)
     }
 
-    /// How many answers there are of each role.
-    pub(crate) fn by_role(&self) -> BTreeMap<Arc<str>, u64> {
-        self.by_role.clone()
+    /// The answers, as the report counts them.
+    pub(crate) fn answered(&self) -> Vec<Answered> {
+        self.answered.clone()
     }
 
     /// How many answers there are.
@@ -110,8 +111,9 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
                 recorded.asked.insert(position);
             }
             Some(got) => {
-                *recorded.by_role.entry(ask.role.as_str().into()).or_default() += 1;
-                recorded.answers.insert(position, (ask.content.clone(), outcome::answer(got)));
+                let answer = outcome::answer(got);
+                recorded.answered.push(outcome::answered(&ask.role.as_str().into(), &answer));
+                recorded.answers.insert(position, (ask.content.clone(), answer));
             }
         }
     }

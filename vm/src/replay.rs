@@ -8,7 +8,7 @@ use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::read;
 use aigo_log::{Log, LogError};
 use aigo_machine::{Linked, Outcome, Pending, Sample, Trial};
-use aigo_report::{Report, Sheet, TrialReport};
+use aigo_report::{Answered, Report, Sheet, TrialReport};
 
 use crate::again::standing;
 use crate::divergence::{Cause, Divergence, Found as Differs};
@@ -97,8 +97,8 @@ pub fn replay_in(log: &Log, schedule: &Schedule) -> Result<Replayed, RunError> {
 
 /// What became of one trial of a log.
 pub(crate) struct OfTrial {
-    /// What it came to; where it is open, the answers that the log holds, by role.
-    pub(crate) report: Result<TrialReport, Vec<(Arc<str>, u64)>>,
+    /// What it came to; where it is open, the answers that the log holds.
+    pub(crate) report: Result<TrialReport, Vec<Answered>>,
     pub(crate) divergence: Option<Divergence>,
     pub(crate) unanswered: usize,
 }
@@ -124,10 +124,10 @@ pub(crate) fn each(
         diverged.extend(of.divergence.map(|divergence| (number, divergence)));
         match of.report {
             Ok(report) => replayed.report.add(&report),
-            Err(by_role) => {
+            Err(answered) => {
                 replayed.open += 1;
-                for (role, n) in &by_role {
-                    replayed.report.add_calls(role, *n);
+                for one in &answered {
+                    replayed.report.add_call(one);
                 }
             }
         }
@@ -181,11 +181,7 @@ fn one(log: &Log, linked: &Arc<Linked>, number: u64, shuffle: Option<u64>, cause
     let logged = log.trial(number)?;
     let (sample, recorded) = recorded_trial(&logged);
     let diverged = |found| Some(Divergence::new(&logged.open.key, logged.open.epoch, found, cause));
-    let open = |divergence| OfTrial {
-        report: Err(recorded.by_role().into_iter().collect()),
-        divergence,
-        unanswered: recorded.unanswered,
-    };
+    let open = |divergence| OfTrial { report: Err(recorded.answered()), divergence, unanswered: recorded.unanswered };
     Ok(match again(linked, &sample, &recorded, shuffle.map(|seed| drawn(seed, number))) {
         Ok(outcome) => {
             let leaf = outcome.leaf();

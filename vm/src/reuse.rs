@@ -130,7 +130,7 @@ impl Reusable {
         for call in trials.iter().flat_map(|trial| &trial.calls) {
             let Some(got) = &call.got else { continue };
             let held = Held {
-                answer: outcome::answer(got),
+                answer: Answer { is_reused: true, ..outcome::answer(got) },
                 model: got.model.clone(),
                 context: got.context.clone(),
                 lossy: got.lossy,

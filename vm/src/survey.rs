@@ -1,9 +1,10 @@
 //! What a log holds in all, counted without running anything.
 
+use aigo_ir::program::PER_USD;
 use aigo_ir::read;
 use aigo_log::{Log, LogError};
 
-use crate::purse::{PER_USD, spent_by};
+use crate::purse::spent_by;
 
 /// What a log holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -12,7 +12,7 @@ use crate::node::{Node, Said, View};
 use crate::reduce::Reducer;
 pub use crate::role::{
     Answer, Call, CallKind, ChatModel, CommandCall, CommandRole, Dialect, Fault, Header, HeaderValue, HttpCall,
-    HttpMethod, HttpRole, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session, Structured,
+    HttpMethod, HttpRole, PER_USD, Player, Price, ReplyPaths, Role, Rule, ScriptedCall, Session, Structured,
 };
 use crate::schema::Schema;
 use crate::span::Origin;

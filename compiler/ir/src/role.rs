@@ -71,6 +71,26 @@ pub struct Price {
     pub cached_input: Option<f64>,
 }
 
+/// So many of the units in which money is counted are a USD: at a price per million tokens no sum of tokens is rounded.
+pub const PER_USD: f64 = 1e12;
+const PER_USD_AND_MILLION: f64 = 1e6;
+
+impl Price {
+    /// What so many tokens cost, in 10^-12 USD; `cached` are those of `input` that came from the provider's cache. Part of a
+    /// unit counts as a whole one.
+    pub fn of(&self, input: u64, cached: u64, output: u64) -> u64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; casts saturate")]
+        let each = |usd_per_million: f64| libm::ceil(usd_per_million * PER_USD_AND_MILLION) as u64;
+        let cached = cached.min(input);
+        let parts = [
+            (input - cached).saturating_mul(each(self.input)),
+            cached.saturating_mul(each(self.cached_input.unwrap_or(self.input))),
+            output.saturating_mul(each(self.output)),
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
 /// The dialects of chat APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {

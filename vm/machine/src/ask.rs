@@ -177,6 +177,8 @@ pub struct Answer {
     pub usage: Usage,
     /// How long it took, in milliseconds; none where nobody outside was asked.
     pub ms: Option<u64>,
+    /// Whether an earlier run has paid for it: no part of what a program sees.
+    pub is_reused: bool,
     /// The chunks that an application has read for it.
     pub context: Vec<Arc<str>>,
     /// The id of the session that an application has made with it: no part of what a program sees.

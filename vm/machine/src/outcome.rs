@@ -8,8 +8,9 @@ use aigo_ir::node::Ending;
 use aigo_ir::value::Value;
 use aigo_ir::verdict::Verdict;
 
-use crate::ask::Position;
+use crate::ask::{Answer, Position, Usage};
 use crate::scope::Sample;
+use crate::trial::Asked;
 
 /// A verdict and what it is of.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,20 @@ pub struct Call {
     pub content: Key,
     /// What was answered.
     pub answer: Key,
+    /// The tokens of the answer.
+    pub usage: Usage,
+    /// How long it took, in milliseconds; none where nobody outside was asked.
+    pub ms: Option<u64>,
+    /// Whether an earlier run has paid for it.
+    pub is_reused: bool,
+}
+
+impl Call {
+    pub(crate) fn new(asked: Asked, answer: &Answer) -> Self {
+        let Asked { position, role, content } = asked;
+        let Answer { usage, ms, is_reused, .. } = *answer;
+        Self { position, role, content, answer: answer.key(), usage, ms, is_reused }
+    }
 }
 
 /// What a sample in an epoch came to.

@@ -69,10 +69,10 @@ struct Resting {
 
 /// What is kept of an ask until its answer comes.
 #[derive(Clone)]
-struct Asked {
-    position: Position,
-    role: Arc<str>,
-    content: Key,
+pub(crate) struct Asked {
+    pub(crate) position: Position,
+    pub(crate) role: Arc<str>,
+    pub(crate) content: Key,
 }
 
 /// A lane that can be stepped.
@@ -144,13 +144,12 @@ impl Trial {
     pub fn answer(&mut self, lane: LaneId, answer: Answer) -> Vec<Pending> {
         let mut asks = Vec::new();
         if let Some(around) = self.around.take_if(|around| around.lane == lane) {
-            let Asked { position, role, content } = around.asked.clone();
-            self.calls.push(Call { position, role, content, answer: answer.key() });
+            self.calls.push(Call::new(around.asked.clone(), &answer));
             self.around_answered(&around, &answer, &mut asks);
         } else if let Some(mut resting) = self.lanes.remove(&lane) {
             match resting.asked.take() {
-                Some(Asked { position, role, content }) => {
-                    self.calls.push(Call { position, role, content, answer: answer.key() });
+                Some(asked) => {
+                    self.calls.push(Call::new(asked, &answer));
                     self.advance(lane, resting.lane, resting.parent, Event::Answered(answer), &mut asks);
                 }
                 None => {

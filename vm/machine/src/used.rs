@@ -1,12 +1,8 @@
 //! What a sample has used: counted from recorded usage and recorded durations alone, so that a replay comes to the same end.
 
-use aigo_ir::program::{Player, Price, Role, SampleLimits};
+use aigo_ir::program::{PER_USD, Player, Price, Role, SampleLimits};
 
 use crate::ask::{Answer, Usage};
-
-/// 10^-12 USD: at a price per million tokens, one of them a token is a millionth of a USD.
-const PER_USD_AND_MILLION: f64 = 1e6;
-const PER_USD: f64 = 1e12;
 
 /// What the conversation of a sample has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,19 +45,9 @@ impl Used {
     }
 }
 
-/// What a call costs, in 10^-12 USD. Tokens from the provider's cache have their own price, where there is one. Part of a
-/// unit counts as a whole one.
+/// What a call costs, in 10^-12 USD.
 pub fn cost(price: &Price, usage: &Usage) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; casts saturate")]
-    let each = |usd_per_million: f64| (usd_per_million * PER_USD_AND_MILLION).ceil() as u64;
-    let input = usage.input.unwrap_or(0);
-    let cached = usage.cached.unwrap_or(0).min(input);
-    let parts = [
-        (input - cached).saturating_mul(each(price.input)),
-        cached.saturating_mul(each(price.cached_input.unwrap_or(price.input))),
-        usage.output.unwrap_or(0).saturating_mul(each(price.output)),
-    ];
-    parts.into_iter().fold(0, u64::saturating_add)
+    price.of(usage.input.unwrap_or(0), usage.cached.unwrap_or(0), usage.output.unwrap_or(0))
 }
 
 #[cfg(test)]

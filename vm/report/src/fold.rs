@@ -7,6 +7,7 @@ use aigo_ir::key::Key;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
 
+use crate::bought::{Answered, Bought};
 use crate::failures::{self, Failures};
 use crate::gates::{self, GateResult, GateValue};
 use crate::matrix::{self, Matrix};
@@ -28,7 +29,7 @@ pub struct Report {
     endings: BTreeMap<Ending, u64>,
     /// Application failures, by what was wrong.
     failed: BTreeMap<(Ending, String), u64>,
-    calls: BTreeMap<Arc<str>, u64>,
+    calls: BTreeMap<Arc<str>, Bought>,
     failures: Failures,
     matrix: Matrix,
     failing: u64,
@@ -65,11 +66,9 @@ impl Report {
         Self { baseline, ..self }
     }
 
-    /// Takes in the answers of a trial that did not end: they were made and paid, whatever came of it.
-    pub fn add_calls(&mut self, role: &Arc<str>, answered: u64) {
-        if answered > 0 {
-            *self.calls.entry(Arc::clone(role)).or_default() += answered;
-        }
+    /// Takes in an answer of a trial that did not end: it was made and paid, whatever came of it.
+    pub fn add_call(&mut self, answered: &Answered) {
+        self.calls.entry(Arc::clone(&answered.role)).or_default().add(&self.program, answered);
     }
 
     /// Takes a trial in.
@@ -79,8 +78,8 @@ impl Report {
         if matches!(trial.ending, Ending::ApplicationFailure | Ending::Filtered) {
             *self.failed.entry((trial.ending, trial.fault.clone().unwrap_or_default())).or_default() += 1;
         }
-        for role in &trial.calls {
-            self.add_calls(role, 1);
+        for answered in &trial.calls {
+            self.add_call(answered);
         }
         // Of several faults the least text is kept, whichever trial ended first.
         if let Some(fault) = &trial.fault
@@ -147,7 +146,7 @@ impl Report {
             counts,
             gates,
             endings: self.endings.iter().map(|(ending, n)| (*ending, *n)).collect(),
-            calls: self.calls.iter().map(|(role, n)| (role.clone(), *n)).collect(),
+            calls: self.calls.iter().map(|(role, bought)| (role.clone(), bought.clone())).collect(),
             open: self.open,
             failing: self.failing,
             shown: self.shown(&kinds),

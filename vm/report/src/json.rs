@@ -5,13 +5,16 @@ use std::fmt::Write as _;
 use aigo_ir::text::json_string;
 use aigo_ir::value::Value;
 
+use crate::bought::cost_usd;
 use crate::{Counts, Summary};
 
-/// `{run, digest, exit, calls, outcomes, gates}`, one line. Numbers are exact.
+/// `{run, digest, exit, calls, cost_usd, usage, outcomes, gates}`, one line. Numbers are exact.
 pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
     let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let number = |x: Option<f64>| x.and_then(Value::float).unwrap_or_default();
-    let calls = Value::map(summary.calls.iter().map(|(role, n)| (role.clone(), count(*n))));
+    let calls = Value::map(summary.calls.iter().map(|(role, bought)| (role.clone(), count(bought.answers))));
+    let usage = Value::map(summary.calls.iter().map(|(role, bought)| (role.clone(), bought.to_value())));
+    let cost = number(cost_usd(&summary.calls));
     let outcome = |counts: &Counts| {
         Value::map([
             ("planned", count(counts.planned)),
@@ -44,6 +47,9 @@ pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
     json_string(run, &mut out);
     out.push_str(",\"digest\":");
     json_string(digest, &mut out);
-    let _ = write!(out, ",\"exit\":{exit},\"calls\":{calls},\"outcomes\":{outcomes},\"gates\":{gates}}}");
+    let _ = write!(
+        out,
+        ",\"exit\":{exit},\"calls\":{calls},\"cost_usd\":{cost},\"usage\":{usage},\"outcomes\":{outcomes},\"gates\":{gates}}}"
+    );
     out
 }

@@ -1,9 +1,10 @@
 //! The report: a fold over what trials came to. Live run and replay feed the same fold, so equal trials give equal bytes,
-//! whatever the order in which they ended. No time is in it.
+//! whatever the order in which they ended. No time is in it but that which the log has of answers.
 
 mod against;
 mod agreement;
 pub mod baseline;
+mod bought;
 pub mod calibrate;
 mod column;
 pub mod compare;
@@ -32,6 +33,7 @@ mod trials;
 mod trust;
 pub mod zip;
 
+pub use bought::{Answered, Bought, Tokens};
 pub use fold::Report;
 pub use gates::{GateResult, GateValue, GroupValue};
 pub use github::github;
@@ -85,8 +87,8 @@ pub struct TrialReport {
     pub conversation: Arc<Conversation>,
     /// Every verdict.
     pub scores: Vec<Scored>,
-    /// The answered calls, by role.
-    pub calls: Vec<Arc<str>>,
+    /// The answered calls.
+    pub calls: Vec<Answered>,
     /// The sample's fields.
     pub row: Arc<Map>,
     /// Its tags.
@@ -174,7 +176,7 @@ pub struct Summary {
     /// How conversations ended.
     pub endings: Vec<(Ending, u64)>,
     /// Answered calls by role, sorted.
-    pub calls: Vec<(Arc<str>, u64)>,
+    pub calls: Vec<(Arc<str>, Bought)>,
     /// Trials that did not end.
     pub open: u64,
     /// Trials that fail: of which a scorer that a gate names does not pass; without gates, any scorer.

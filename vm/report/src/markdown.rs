@@ -51,13 +51,15 @@ pub fn markdown(summary: &Summary, run: &str, digest: &str, texts: Texts) -> Str
         matrix(table, &mut out);
     }
     kinds(summary, texts, &mut out);
-    let calls: Vec<String> = summary.calls.iter().map(|(role, n)| format!("{} {n}", escaped(role))).collect();
-    let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(", ") };
     let unchecked = crate::trust::never_checked(&summary.program);
     if !unchecked.is_empty() {
         let _ = writeln!(out, "Never checked: {}.\n", unchecked.join("; "));
     }
-    let _ = writeln!(out, "Calls answered: {calls}. Run {}, digest {}.", code(run), code(digest));
+    for (at, (what, parts)) in crate::bought::lines(&summary.calls).iter().enumerate() {
+        let what = if at == 0 { "Calls answered" } else { what };
+        let _ = write!(out, "{}{what}: {}.", if at == 0 { "" } else { " " }, escaped(&parts.join("; ")));
+    }
+    let _ = writeln!(out, " Run {}, digest {}.", code(run), code(digest));
     out
 }
 

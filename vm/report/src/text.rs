@@ -195,9 +195,9 @@ fn conversations(summary: &Summary, look: &Look, out: &mut String) {
         endings.push("none".to_owned());
     }
     out.push_str(&look.wrapped(" conversations: ", &endings.join(" · "), 2));
-    let calls: Vec<String> = summary.calls.iter().map(|(role, n)| format!("{role} {n}")).collect();
-    let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(" · ") };
-    out.push_str(&look.wrapped(" calls answered: ", &calls, 2));
+    for (what, parts) in crate::bought::lines(&summary.calls) {
+        out.push_str(&look.wrapped(&format!(" {what}: "), &parts.join(" · "), 2));
+    }
     let unchecked = crate::trust::never_checked(&summary.program);
     if !unchecked.is_empty() {
         out.push_str(&look.wrapped(" never checked: ", &unchecked.join(" · "), 2));
