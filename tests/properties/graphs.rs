@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use aigo_ir::check::{Between, CheckKind, Likeness, Measure, Test};
+use aigo_ir::check::{Between, CheckKind, Likeness, Measure, Repeated, Test};
 use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
 use aigo_ir::graph::{Graph, GraphBuilder, NodeId};
 use aigo_ir::node::{Bound, Ending, Jump, Node, Port, Said, Unit, View};
@@ -266,7 +266,7 @@ impl<'d> Maker<'d> {
             ])),
             2 => Test::Words(between),
             3 => Test::NoReply,
-            4 => Test::NoRepetition(likeness),
+            4 => Test::NoRepetition(Repeated::ALL[usize::from(between.least.is_some())], likeness),
             5 => Test::Turns(between),
             6 => Test::Similarity(self.template(), likeness),
             7 => Test::Expr(Expr::compare(Comparison::Equal, Expr::name("text"), self.text())),

@@ -66,8 +66,8 @@ pub enum Test {
     Within(u64),
     /// The role said nothing.
     NoReply,
-    /// The text is like none that the role said in an earlier turn.
-    NoRepetition(Likeness),
+    /// Nothing in the text is like what the role said in an earlier turn.
+    NoRepetition(Repeated, Likeness),
     /// How many turns the conversation has.
     Turns(Between),
     /// The assistant's tool calls.
@@ -105,6 +105,29 @@ pub struct Likeness {
     pub measure: Measure,
     /// From here on they are alike: 0 to 1.
     pub least: f64,
+}
+
+/// What is not to be said again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repeated {
+    /// The whole of what is said in a turn: a loop.
+    #[default]
+    Text,
+    /// Each of its questions.
+    Questions,
+}
+
+impl Repeated {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Text, Self::Questions];
+
+    /// The word in tasks and programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Questions => "questions",
+        }
+    }
 }
 
 /// A tool call that is expected.
@@ -187,7 +210,7 @@ impl Test {
             Self::Words(_) => "words",
             Self::Within(_) => "within",
             Self::NoReply => "no_reply",
-            Self::NoRepetition(_) => "no_repetition",
+            Self::NoRepetition(..) => "no_repetition",
             Self::Turns(_) => "turns",
             Self::ToolCalls(..) => "tool_calls",
             Self::State(_) => "state",

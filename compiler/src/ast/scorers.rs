@@ -1,6 +1,6 @@
 //! Checks, scorers and gates.
 
-use aigo_ir::check::{Between, CallMode, CheckKind, Likeness};
+use aigo_ir::check::{Between, CallMode, CheckKind, Likeness, Repeated};
 use aigo_ir::gate::Decide;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::schema::ItemKind;
@@ -41,7 +41,7 @@ pub(crate) enum Test {
     /// `no_reply`
     NoReply,
     /// `no_repetition`
-    NoRepetition(Likeness),
+    NoRepetition(Repeated, Likeness),
     /// `turns` as a verb
     Turns(Between),
     /// `tool_calls`

@@ -36,7 +36,7 @@ impl Checker<'_> {
             ast::Test::Words(between) => check::Test::Words(*between),
             ast::Test::Within(ms) => check::Test::Within(*ms),
             ast::Test::NoReply => check::Test::NoReply,
-            ast::Test::NoRepetition(likeness) => check::Test::NoRepetition(*likeness),
+            ast::Test::NoRepetition(of, likeness) => check::Test::NoRepetition(*of, *likeness),
             ast::Test::Turns(between) => check::Test::Turns(*between),
             ast::Test::ToolCalls(calls, mode) => check::Test::ToolCalls(self.call_patterns(calls), *mode),
             ast::Test::State(pairs) => {

@@ -1,7 +1,7 @@
 //! Checks, scorers and gates.
 #![allow(clippy::cast_lossless, reason = "`From` is not const")]
 
-use aigo_ir::check::{CallMode, Measure};
+use aigo_ir::check::{CallMode, Measure, Repeated};
 use aigo_ir::gate::Decide;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::schema::ItemKind;
@@ -82,7 +82,7 @@ pub static CHECK: Construct = Construct {
         verb(
             "no_repetition",
             AGAIN,
-            "The text is like none that the role said in an earlier turn: `true`, or how alike.",
+            "Nothing in it is like what the role said in an earlier turn: `true`, or of what, and how alike.",
         ),
         verb("not_no_repetition", AGAIN, "It is like an earlier one."),
         verb("not_turns", COUNT, "The conversation has another number of turns: `{min: 2, max: 8}`."),
@@ -147,6 +147,12 @@ pub static SIMILARITY: Construct = Construct {
 pub static REPETITION: Construct = Construct {
     name: "a repetition",
     keys: &[
+        key(
+            "of",
+            words!(Repeated),
+            "What is not said again: the whole `text`, or any of its `questions`; `text` unless given.",
+        )
+        .or("text"),
         key("similarity", Form::Share, "From here on a text is said again, above 0 to 1; 0.9 unless given.").or("0.9"),
         key("measure", words!(Measure), "How alike two texts are; `trigrams` unless given.").or("trigrams"),
     ],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CheckKind, Likeness, Test, json_schema};
+use super::{CheckKind, Likeness, Repeated, Test, json_schema};
 use crate::eval::regex;
 use crate::message::Conversation;
 use crate::text::excerpt;
@@ -68,10 +68,17 @@ impl Test {
                 say(between.holds(count), said.clone(), said)
             }
             Self::NoReply => say(text.trim().is_empty(), "something was said".into(), "nothing was said".into()),
-            Self::NoRepetition(likeness) => {
+            Self::NoRepetition(Repeated::Text, likeness) => {
                 let earlier = repeated(looked, *likeness);
                 let missed = earlier.map_or_else(String::new, |turn| format!("says again what it said in turn {turn}"));
                 say(earlier.is_none(), missed, "says nothing again".to_owned())
+            }
+            Self::NoRepetition(Repeated::Questions, likeness) => {
+                let earlier = asked_again(looked, *likeness);
+                let missed =
+                    earlier.map_or_else(String::new, |(turn, _)| format!("asks again what it asked in turn {turn}"));
+                let quote = earlier.map_or(&*whole, |(_, question)| question);
+                Ok(verdict(earlier.is_none(), negated, &missed, "asks nothing again", label, quote))
             }
             Self::Turns(between) => {
                 let count = u64::from(looked.conversation.turn());
@@ -105,6 +112,41 @@ fn repeated(looked: &Looked<'_>, likeness: Likeness) -> Option<u32> {
         likeness.measure.of(&looked.conversation.said_in(*turn, looked.author), looked.text) >= likeness.least
     };
     earlier.into_iter().find(alike)
+}
+
+/// The first question that the role has asked in an earlier turn: that turn, and the question as it is asked now.
+fn asked_again<'l>(looked: &Looked<'l>, likeness: Likeness) -> Option<(u32, &'l str)> {
+    let turns = looked.conversation.turns_of(looked.author).into_iter().filter(|turn| *turn < looked.turn);
+    let earlier: Vec<_> = turns.map(|turn| (turn, looked.conversation.said_in(turn, looked.author))).collect();
+    questions(looked.text).into_iter().find_map(|question| {
+        let alike = |asked: &str| likeness.measure.of(asked, question) >= likeness.least;
+        let before = earlier.iter().find(|(_, said)| questions(said).into_iter().any(alike));
+        before.map(|(turn, _)| (*turn, question))
+    })
+}
+
+/// The sentences of a text that end in a question mark. A sentence ends at the marks of ends of sentences before a blank, at
+/// those of scripts without blanks, and at a line's end.
+fn questions(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let (mut start, mut rest) = (0, line.char_indices().peekable());
+        while let Some((at, c)) = rest.next() {
+            let next = rest.peek().map(|(_, next)| *next);
+            let wide = matches!(c, '。' | '！' | '？' | '।');
+            let ends = wide || (matches!(c, '.' | '!' | '?' | '؟' | '…') && next.is_none_or(char::is_whitespace));
+            if !ends {
+                continue;
+            }
+            let end = at + c.len_utf8();
+            let sentence = line.get(start..end).unwrap_or_default().trim();
+            if matches!(c, '?' | '？' | '؟') && sentence.chars().any(char::is_alphanumeric) {
+                found.push(sentence);
+            }
+            start = end;
+        }
+    }
+    found
 }
 
 impl CheckKind {
@@ -142,5 +184,37 @@ impl CheckKind {
             Self::Equals => "equal",
             Self::StartsWith => "start with",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Measure;
+    use crate::message::MessageKind;
+
+    #[test]
+    fn questions_are_the_sentences_that_ask() {
+        let text = "Sure. Which plan, Pro 2.5 or Team? Thanks!\nお名前は？はい。 ما رقم الطلب؟ Really?! ??";
+        assert_eq!(questions(text), ["Which plan, Pro 2.5 or Team?", "お名前は？", "ما رقم الطلب؟"]);
+        assert!(questions("See a?b=c for more").is_empty());
+    }
+
+    #[test]
+    fn what_was_asked_before_is_found_inside_of_a_longer_answer() {
+        let mut conversation = Conversation::default();
+        for (user, answer) in
+            [("Where is it?", "I can look. What is your order number?"), ("1182.", "Thanks. The lamp, right?")]
+        {
+            conversation.push("user".into(), MessageKind::Say, user.into());
+            conversation.push("assistant".into(), MessageKind::Say, answer.into());
+        }
+        let test = |of| Test::NoRepetition(of, Likeness { measure: Measure::Trigrams, least: 0.9 });
+        let text = "It has left. What is your **order number**? Then I can say when.";
+        let looked = Looked { text, author: "assistant", turn: 3, label: "3a", conversation: &conversation };
+        let verdict = test(Repeated::Questions).run(false, &[], &looked).unwrap();
+        assert_eq!((verdict.pass, &*verdict.reason), (Some(false), "asks again what it asked in turn 1"));
+        assert_eq!(&*verdict.evidence[0].quote, "What is your **order number**?");
+        assert_eq!(test(Repeated::Text).run(false, &[], &looked).unwrap().pass, Some(true));
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn check(test: &Test, negated: bool) -> String {
     match test {
         Test::Text(_, wanted) => return format!("{not}{}: {}", test.word().replace('_', " "), wanted.source),
         Test::Expr(expr) => return format!("{not}{expr}"),
-        Test::NoReply | Test::NoRepetition(_) => return format!("{not}{}", test.word().replace('_', " ")),
+        Test::NoReply | Test::NoRepetition(..) => return format!("{not}{}", test.word().replace('_', " ")),
         _ => {}
     }
     let mut line = Line::new(0, "");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::check::{Between, CallMode, CallPattern, Likeness, Operand, Test};
+use crate::check::{Between, CallMode, CallPattern, Likeness, Operand, Repeated, Test};
 use crate::lines::Line;
 use crate::value::Value;
 
@@ -22,7 +22,10 @@ pub(crate) fn test(test: &Test, negated: bool, line: &mut Line) {
         Test::Words(range) | Test::Turns(range) => between(*range),
         Test::Within(ms) => Value::map([("ms", Value::Int(i64::try_from(*ms).unwrap_or(i64::MAX)))]),
         Test::NoReply => Value::Bool(true),
-        Test::NoRepetition(likeness) => Value::map(alike(*likeness)),
+        Test::NoRepetition(of, likeness) => {
+            let of = (*of != Repeated::default()).then(|| ("of", Value::str(of.word())));
+            Value::map(of.into_iter().chain(alike(*likeness)))
+        }
         Test::ToolCalls(list, mode) => Value::map(
             [("calls", calls(list)), ("mode", Value::str(mode.word()))]
                 .into_iter()

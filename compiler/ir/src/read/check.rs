@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::Read;
-use crate::check::{Between, CallMode, CallPattern, CheckKind, Likeness, Measure, Operand, Test, schema_errors};
+use crate::check::{
+    Between, CallMode, CallPattern, CheckKind, Likeness, Measure, Operand, Repeated, Test, schema_errors,
+};
 use crate::lines::Cursor;
 use crate::node::Node;
 use crate::read_graph::needed_expr;
@@ -43,7 +45,7 @@ fn test(line: &mut Cursor<'_>, word: &str, key: &str) -> Read<Option<Test>> {
         "turns" => between(value).map(Test::Turns),
         "within" => value.get("ms").and_then(Value::as_int).and_then(|ms| u64::try_from(ms).ok()).map(Test::Within),
         "no_reply" => (*value == Value::Bool(true)).then_some(Test::NoReply),
-        "no_repetition" => alike(value).map(Test::NoRepetition),
+        "no_repetition" => repetition(value),
         "tool_calls" => tool_calls(value),
         "state" => operands(value).map(Test::State),
         "state_after" => calls(value).map(Test::StateAfter),
@@ -64,6 +66,14 @@ fn between(value: &Value) -> Option<Between> {
 fn alike(value: &Value) -> Option<Likeness> {
     let measure = Measure::parse(value.get("measure")?.as_str()?)?;
     Some(Likeness { measure, least: value.get("least")?.as_f64()? })
+}
+
+fn repetition(value: &Value) -> Option<Test> {
+    let of = match value.get("of") {
+        None => Repeated::default(),
+        Some(word) => Repeated::ALL.into_iter().find(|of| Some(of.word()) == word.as_str())?,
+    };
+    Some(Test::NoRepetition(of, alike(value)?))
 }
 
 fn similarity(value: &Value) -> Option<Test> {

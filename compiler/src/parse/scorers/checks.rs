@@ -1,6 +1,6 @@
 //! Checks.
 
-use aigo_ir::check::{Between, CallMode, CheckKind, Likeness, Measure, schema_errors};
+use aigo_ir::check::{Between, CallMode, CheckKind, Likeness, Measure, Repeated, schema_errors};
 use aigo_ir::span::{Span, Spanned};
 use aigo_ir::value::Value;
 use aigo_source::{Kind as NodeKind, NodeRef};
@@ -74,7 +74,7 @@ impl Reader<'_> {
             "turns" => Test::Turns(self.between(value, word)?),
             "within" => Test::Within(self.milliseconds(value, word)?),
             "no_reply" => self.only_true(value, word).map(|()| Test::NoReply)?,
-            "no_repetition" => Test::NoRepetition(self.repetition(value)?),
+            "no_repetition" => self.repetition(value)?,
             "tool_calls" => {
                 let words = CallMode::ALL.map(|mode| (mode.word(), mode));
                 let mode = fields.get("mode").and_then(|node| self.one_of(node, "mode", &words)).unwrap_or_default();
@@ -190,15 +190,18 @@ impl Reader<'_> {
         self.one_of(node, "measure", &Measure::ALL.map(|measure| (measure.word(), measure)))
     }
 
-    fn repetition(&mut self, node: NodeRef<'_>) -> Option<Likeness> {
+    fn repetition(&mut self, node: NodeRef<'_>) -> Option<Test> {
         if !matches!(node.kind(), NodeKind::Map(_)) {
             self.only_true(node, "no_repetition")?;
-            return Some(Likeness { measure: Measure::Trigrams, least: SAID_AGAIN });
+            let likeness = Likeness { measure: Measure::Trigrams, least: SAID_AGAIN };
+            return Some(Test::NoRepetition(Repeated::default(), likeness));
         }
         let fields = self.map(node, &shape::REPETITION)?;
+        let words = Repeated::ALL.map(|of| (of.word(), of));
+        let of = fields.get("of").map_or(Some(Repeated::default()), |node| self.one_of(node, "of", &words));
         let least = fields.get("similarity").map_or(Some(SAID_AGAIN), |node| self.share(node, "similarity"));
         let measure = fields.get("measure").map_or(Some(Measure::Trigrams), |node| self.measure(node));
-        Some(Likeness { measure: measure?, least: least? })
+        Some(Test::NoRepetition(of?, Likeness { measure: measure?, least: least? }))
     }
 
     fn similarity(&mut self, node: NodeRef<'_>) -> Option<Test> {
