@@ -134,6 +134,7 @@ fn killed_and_resumed_a_session_begins_again_and_the_rest_goes_on() {
     let bot = Bot::start(0).unwrap();
     let ways = [
         ("chat", stateless(&bot, "chat"), false),
+        ("stream", streaming(&bot, "stream"), false),
         ("client", by_client(&bot), true),
         ("server", by_server(&bot), true),
     ];
@@ -152,10 +153,70 @@ fn killed_and_resumed_a_session_begins_again_and_the_rest_goes_on() {
         assert_eq!(["a", "b", "c"].map(|key| remembers(&path, key)), [YES; 3].map(String::from), "{name}");
         assert_eq!(resumed.digest(), alone.digest(), "{name}");
         assert_eq!(bot.asked().len() - before, if again { 4 } else { 3 }, "{name}");
-        assert_eq!(resumed.err.contains("1 conversations begin again"), again, "{name}: {}", resumed.err);
+        assert_eq!(resumed.err.contains("1 conversation begins again"), again, "{name}: {}", resumed.err);
         let replayed = run(&folder, &["replay", "last", "--format", "json"]);
         assert_eq!((replayed.code, replayed.digest()), (0, alone.digest()), "{name}: {}", replayed.err);
     }
+}
+
+/// A bot that answers three lines, and then says on a pipe that it holds the fourth back until whoever gave it is gone.
+#[cfg(unix)]
+const HOLDING: &str = r#"#!/bin/sh
+while read -r line; do
+  echo "$line" >> asked
+  if [ -e hold ] && [ "$(wc -l < asked)" -gt 3 ]; then
+    echo held > held
+    read -r nothing
+    exit 1
+  fi
+  said=$(echo "$line" | sed 's/.*We have \([0-9]*\) seats.*/\1/')
+  case $line in
+    *'How many'*) echo "{\"text\":\"It is $said.\"}" ;;
+    *) echo '{"text":"Noted."}' ;;
+  esac
+done
+"#;
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_was_cut_off_begins_its_conversation_again_and_the_rest_goes_on() {
+    let folder = written("apps_killed_program", "command: [sh, ./bot.sh]", "");
+    std::fs::write(folder.join("bot.sh"), HOLDING).unwrap();
+    let alone = run(&folder, &["run", "task.yaml", "--format", "json", "--runs", "alone", "--allow-commands"]);
+    assert_eq!(alone.code, 0, "{}", alone.err);
+    let asked = || std::fs::read_to_string(folder.join("asked")).unwrap().lines().count();
+    assert_eq!(asked(), 6);
+    std::fs::remove_file(folder.join("asked")).unwrap();
+    std::fs::write(folder.join("hold"), "").unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.join("held")).status().unwrap();
+    assert!(made.success());
+    let killed = start(&folder, &["run", "task.yaml", "-j", "1", "--allow-commands"]);
+    // Reading waits until the bot has written.
+    let read = std::process::Command::new("timeout").args(["60", "cat"]).arg(folder.join("held")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&read.stdout), "held\n");
+    killed.kill();
+    std::fs::remove_file(folder.join("hold")).unwrap();
+    let resumed = run(&folder, &["resume", "last", "--format", "json", "-j", "1", "--allow-commands"]);
+    assert_eq!((asked(), resumed.digest()), (4 + 4, alone.digest()), "{}", resumed.err);
+    assert!(resumed.err.contains("1 conversation begins again"), "{}", resumed.err);
+    assert_replays(&folder, &only_run(&folder), &resumed);
+}
+
+#[test]
+fn an_application_that_was_deployed_anew_is_asked_anew_unless_its_version_says_that_it_is_the_same() {
+    let bot = Bot::start(0).unwrap();
+    let versions = ["", "\nversion: 3", "\nversion: 3", "\nversion: 4", "\nversion: 4"];
+    let folder = written("apps_deployed", "scripted: [Hi.]", "");
+    let mut asked = Vec::new();
+    for (at, version) in versions.iter().enumerate() {
+        std::fs::write(folder.join("task.yaml"), task(&(stateless(&bot, "chat") + version), "")).unwrap();
+        let before = bot.asked().len();
+        let arguments = ["run", "task.yaml", "--format", "json", "--from", "last"];
+        let ran = run(&folder, &arguments[..if at == 0 { 4 } else { 6 }]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        asked.push(bot.asked().len() - before);
+    }
+    assert_eq!(asked, [6, 6, 0, 6, 0]);
 }
 
 #[test]

@@ -229,6 +229,55 @@ fn nothing_of_a_key_is_in_the_runs_folder() {
     assert_replays(&folder, &path, &ran);
 }
 
+/// Tools that say back what they were given: a service its header, a program its environment, in all forms.
+#[cfg(unix)]
+#[test]
+fn nothing_that_tools_say_of_a_key_is_in_the_runs_folder() {
+    let echoed = [CANARY, OTHER].iter().flat_map(|secret| forms(secret)).collect::<Vec<_>>().join(" and ");
+    let said = echoed.clone();
+    let service = Served::start(move |seen, number| {
+        let body = serde_json::json!({"found": said, "head": seen.head, CANARY: {"deep": [CANARY]}});
+        // The second call is refused, in words that the assistant is told.
+        Some(json(if number == 1 { 200 } else { 400 }, &body.to_string()))
+    });
+    let folder = folder("canary_tools");
+    std::fs::write(folder.join("echoed"), &echoed).unwrap();
+    let task = format!(
+        r#"aigo: 1
+name: canary
+models:
+  assistant:
+    scripted:
+      - {{when: "messages | length == 1", calls: [{{name: look}}, {{name: look}}, {{name: count}}]}}
+      - say: "{{% for m in messages %}}{{{{ m.text }}}}{{% endfor %}}"
+tools:
+  - name: look
+    http: {{url: "{}/x", headers: {{x-key: {{env: A_KEY, prefix: "Token "}}}}, body: {{}}}}
+  - name: count
+    command: [sh, -c, "cat > /dev/null; echo \"$GIVEN\"; cat echoed; printf %s \"$GIVEN\" | base64; echo \"$GIVEN\" >&2"]
+    env: {{GIVEN: {{env: J_SECRET}}}}
+dataset: {{samples: [{{id: a}}]}}
+solvers: [{{user: Say it.}}, generate]
+scorers: [{{name: said, check: {{contains: secret}}}}]
+"#,
+        service.url
+    );
+    std::fs::write(folder.join("task.yaml"), task).unwrap();
+    let arguments = ["run", "task.yaml", "--format", "json", "--allow-commands"];
+    let ran = run_with(&folder, &arguments, &[("A_KEY", CANARY), ("J_SECRET", OTHER)]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let path = only_run(&folder);
+    let mut texts = vec![ran.out.clone(), ran.err.clone()];
+    files(&path, &mut texts);
+    let hidden = |name: &str| texts.iter().map(|text| text.matches(name).count()).sum::<usize>();
+    assert!(hidden("{{secret:A_KEY}}") > 60 && hidden("{{secret:J_SECRET}}") > 60, "{texts:?}");
+    for secret in [CANARY, OTHER] {
+        let shown = texts.iter().find_map(|text| seen(text, secret).map(|how| (how, text)));
+        assert_eq!(shown, None, "{secret} can be seen");
+    }
+    assert_replays(&folder, &path, &ran);
+}
+
 #[test]
 fn a_key_that_could_be_a_word_is_warned_of_and_taken_out_of_what_goes_wrong() {
     let served = Served::start(|seen, number| {

@@ -170,8 +170,10 @@ impl Begun {
     /// Says what is there, and what is bought again.
     fn tell(&self, conversations: u64) {
         if self.again > 0 {
+            let (begin, their) =
+                if self.again == 1 { ("conversation begins", "its") } else { ("conversations begin", "their") };
             out::note(&format!(
-                "{} conversations begin again, because what their application remembered is gone; {} of its answers are asked for anew",
+                "{} {begin} again, because what {their} application remembered is gone; {} of {their} answers are asked for anew",
                 self.again, self.bought_again,
             ));
         }
