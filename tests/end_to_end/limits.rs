@@ -104,6 +104,16 @@ fn the_report_says_what_was_bought_and_so_does_its_replay() {
     {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
+    // The same in the log of another tool, in all and by sample.
+    run(&folder, &["log", "export", "last", "--format", "eval", "-o", "bought.eval"]);
+    let files = super::logs::files(&std::fs::read(folder.join("bought.eval")).unwrap());
+    let of = |wanted: &str| &files.iter().find(|(name, _)| name == wanted).unwrap().1;
+    let whole = &of("header.json")["stats"]["model_usage"]["openai_compatible/m"];
+    assert_eq!(whole["input_tokens"].as_u64(), Some(tokens("input")), "{whole}");
+    assert_eq!(whole["total_cost"], object["cost_usd"]);
+    let samples = (0..5).map(|n| of(&format!("samples/s{n}_epoch_1.json")));
+    let sum = samples.map(|sample| sample["role_usage"]["assistant"]["output_tokens"].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum, tokens("output"));
     // Of another run nothing was bought.
     let again = run(&folder, &["run", "task.yaml", "--from", "last", "--format", "json"]);
     let object = again.json();

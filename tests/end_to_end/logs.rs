@@ -256,7 +256,7 @@ fn a_run_that_syncs_nothing_is_as_whole_when_it_has_ended() {
 }
 
 /// The files of an archive whose files are not compressed.
-fn files(archive: &[u8]) -> Vec<(String, serde_json::Value)> {
+pub(super) fn files(archive: &[u8]) -> Vec<(String, serde_json::Value)> {
     let number =
         |at: usize, bytes: usize| archive[at..at + bytes].iter().rev().fold(0, |n, b| n << 8 | usize::from(*b));
     let mut at = number(archive.len() - 6, 4);

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use aigo_ir::message::Conversation;
 use aigo_log::Trial as LoggedTrial;
 use aigo_machine::{Answer, Ask, Linked, Outcome, Sample, ScoreRow, Trial};
+use aigo_report::Answered;
 
+use crate::outcome;
 use crate::recorded::{Found, recorded_trial};
 
 /// A trial of a log.
@@ -34,6 +36,12 @@ pub struct Retold {
 }
 
 impl Retraced {
+    /// The answers that the log has of it, as the report counts them.
+    pub fn answered(&self) -> Vec<Answered> {
+        let answered = |call: &Retold| Some(outcome::answered(&call.ask.request.role, call.answer.as_ref()?));
+        self.calls.iter().filter_map(answered).collect()
+    }
+
     /// The calls that a scorer's verdict comes from: of a turn those that were made for that turn, of the conversation all.
     pub fn calls_of(&self, scorer: &str, turn: Option<u32>) -> Vec<&Retold> {
         let graph = format!("score/{scorer}");

@@ -95,6 +95,28 @@ impl Bought {
         }
     }
 
+    /// Adds what another role's answers came to.
+    pub(crate) fn join(&mut self, other: &Self) {
+        let parts = [
+            (&mut self.answers, other.answers),
+            (&mut self.reused, other.reused),
+            (&mut self.counted, other.counted),
+            (&mut self.input, other.input),
+            (&mut self.output, other.output),
+            (&mut self.cached, other.cached),
+            (&mut self.reasoning, other.reasoning),
+        ];
+        for (sum, part) in parts {
+            *sum = sum.saturating_add(part);
+        }
+        if let Some(cost) = other.cost {
+            self.cost = Some(self.cost.unwrap_or(0).saturating_add(cost));
+        }
+        for (ms, n) in &other.took {
+            *self.took.entry(*ms).or_default() += n;
+        }
+    }
+
     /// What they cost at the task's prices, in USD; none where the role has no price.
     pub fn cost_usd(&self) -> Option<f64> {
         self.cost.map(|cost| cost as f64 / PER_USD)

@@ -8,6 +8,8 @@ use aigo_ir::text::{excerpt, number};
 use aigo_ir::value::{Map, Value};
 use aigo_ir::verdict::{Evidence, Verdict};
 
+use crate::Answered;
+
 /// How much of a cell of the row is shown, and of a reason.
 const WIDTH: usize = 400;
 
@@ -41,6 +43,8 @@ pub struct Told<'t> {
     pub conversation: &'t Conversation,
     /// Every verdict.
     pub scores: &'t [Named],
+    /// The answered calls.
+    pub calls: &'t [Answered],
 }
 
 /// The name of a verdict on the command line: `kind` for the conversation's, `kind:2` for that of turn 2.

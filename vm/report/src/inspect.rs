@@ -1,12 +1,16 @@
 //! A run as a log of Inspect AI (`.eval`, version 2): an archive with a header, a summary of each sample, and each sample with
 //! its messages and scores. Model calls as events, and times, are not in it.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use aigo_ir::message::{ASSISTANT, Message, MessageKind};
 use aigo_ir::program::{Player, Program};
 use aigo_ir::text::{is_dangerous, json_string};
 use aigo_ir::value::Value;
 
 use crate::Summary;
+use crate::bought::Bought;
 use crate::conversation::{Named, Told, verdict_id};
 
 /// What of a run stands in its header.
@@ -28,10 +32,43 @@ pub struct Header<'h> {
 
 /// The model of a program's assistant, as Inspect names models.
 fn model(program: &Program) -> String {
-    match program.role(ASSISTANT).map(|role| &role.player) {
-        Some(Player::Chat(model)) => format!("{}/{}", model.dialect.word(), model.model),
-        _ => "none/none".to_owned(),
+    model_of(program, ASSISTANT).unwrap_or_else(|| "none/none".to_owned())
+}
+
+fn model_of(program: &Program, role: &str) -> Option<String> {
+    match program.role(role).map(|role| &role.player) {
+        Some(Player::Chat(model)) => Some(format!("{}/{}", model.dialect.word(), model.model)),
+        _ => None,
     }
+}
+
+/// Whose tokens are counted together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Model,
+    Role,
+}
+
+/// The tokens of models, as Inspect counts them: those of requests without the cached ones, which stand beside them.
+fn usage(program: &Program, calls: &[(Arc<str>, Bought)], by: By) -> Value {
+    let mut all: BTreeMap<String, Bought> = BTreeMap::new();
+    for (role, bought) in calls.iter().filter(|(_, bought)| bought.counted > 0) {
+        if let Some(model) = model_of(program, role) {
+            all.entry(if by == By::Model { model } else { role.to_string() }).or_default().join(bought);
+        }
+    }
+    let of = |bought: &Bought| {
+        let cost = bought.cost_usd().and_then(Value::float).map(|cost| ("total_cost", cost));
+        let tokens = [
+            ("input_tokens", bought.input.saturating_sub(bought.cached)),
+            ("output_tokens", bought.output),
+            ("total_tokens", bought.input.saturating_add(bought.output)),
+            ("input_tokens_cache_read", bought.cached),
+            ("reasoning_tokens", bought.reasoning),
+        ];
+        Value::map(tokens.map(|(name, n)| (name, count(n))).into_iter().chain(cost))
+    };
+    Value::map(all.iter().map(|(name, bought)| (name.as_str(), of(bought))))
 }
 
 fn eval(header: &Header<'_>) -> Value {
@@ -96,7 +133,8 @@ pub fn header(header: &Header<'_>) -> String {
     let stats = Value::map([
         ("started_at", Value::str(header.created)),
         ("completed_at", Value::str(header.created)),
-        ("model_usage", empty()),
+        ("model_usage", usage(&summary.program, &summary.calls, By::Model)),
+        ("role_usage", usage(&summary.program, &summary.calls, By::Role)),
     ]);
     let status = if summary.open > 0 { "cancelled" } else { "success" };
     Value::map([
@@ -129,6 +167,11 @@ pub fn sample(program: &Program, told: &Told<'_>) -> String {
         ("choices", Value::list(vec![choice])),
         ("completion", completion),
     ]);
+    let mut calls: BTreeMap<Arc<str>, Bought> = BTreeMap::new();
+    for answered in told.calls {
+        calls.entry(Arc::clone(&answered.role)).or_default().add(program, answered);
+    }
+    let calls: Vec<_> = calls.into_iter().collect();
     let fields = [
         ("input", Value::str(input(told))),
         ("target", Value::str("")),
@@ -137,7 +180,8 @@ pub fn sample(program: &Program, told: &Told<'_>) -> String {
         ("metadata", Value::Map(std::sync::Arc::new(told.row.clone()))),
         ("store", empty()),
         ("events", Value::list(Vec::new())),
-        ("model_usage", empty()),
+        ("model_usage", usage(program, &calls, By::Model)),
+        ("role_usage", usage(program, &calls, By::Role)),
         ("attachments", empty()),
     ];
     let mut out = head(told);

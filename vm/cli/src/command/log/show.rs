@@ -8,6 +8,7 @@ use aigo_ir::text::excerpt;
 use aigo_ir::value::Map;
 use aigo_log::{Log, Score, Trial};
 use aigo_machine::{Linked, Outcome};
+use aigo_report::Answered;
 use aigo_report::conversation::{self, Named, Told, shown, verdict_id};
 use aigo_vm::{Retold, Retraced, RunError, retrace};
 
@@ -114,6 +115,7 @@ pub(super) struct Parts {
     ending: Option<&'static str>,
     fault: Option<String>,
     conversation: Arc<Conversation>,
+    calls: Vec<Answered>,
 }
 
 impl Parts {
@@ -125,6 +127,7 @@ impl Parts {
             ending: outcome.map(|outcome| outcome.ending.word()),
             fault: outcome.map_or_else(|| retraced.why.clone(), |outcome| outcome.fault.clone()),
             conversation: Arc::clone(&retraced.conversation),
+            calls: retraced.answered(),
         }
     }
 
@@ -138,6 +141,7 @@ impl Parts {
             row: &self.row,
             conversation: &self.conversation,
             scores: &self.scores,
+            calls: &self.calls,
         }
     }
 }
