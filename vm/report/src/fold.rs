@@ -128,7 +128,7 @@ impl Report {
             counts.push(count);
             means.push(column.mean());
         }
-        let keys = self.trials.samples(&order);
+        let keys = self.baseline.as_ref().map(|_| self.trials.samples(&order)).unwrap_or_default();
         let baseline = self.baseline.as_deref().map(|sheet| (sheet, keys.as_slice()));
         let gates: Vec<GateValue> = self
             .program

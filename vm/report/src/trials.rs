@@ -14,6 +14,9 @@ use crate::gates::Group;
 use crate::groups::Grouping;
 use crate::{Counts, TrialReport};
 
+/// What stands for the cluster that is called as its sample is.
+const OWN: u32 = u32::MAX;
+
 /// What stands for "no number" in a cell.
 const NONE: f64 = f64::NEG_INFINITY;
 
@@ -37,8 +40,9 @@ pub(crate) struct Trials {
     /// Of each and every scorer: the conversation's verdict.
     cells: Vec<Cell>,
     width: usize,
-    /// Of each: the number of its cluster, and of its set of tags.
+    /// Of each: the number of its cluster, or [`OWN`], and of its set of tags.
     clusters: Vec<u32>,
+    /// The clusters that are called otherwise than their sample. Most runs have none, and then nothing is kept of them.
     cluster_numbers: BTreeMap<Arc<str>, u32>,
     tags: Vec<u32>,
     tag_sets: Vec<Vec<String>>,
@@ -80,7 +84,11 @@ impl Trials {
         self.leaves.push(trial.leaf);
         self.grouping.add(&trial.row);
         let next = place(self.cluster_numbers.len());
-        self.clusters.push(*self.cluster_numbers.entry(Arc::clone(&trial.cluster)).or_insert(next));
+        self.clusters.push(if trial.cluster == trial.key {
+            OWN
+        } else {
+            *self.cluster_numbers.entry(Arc::clone(&trial.cluster)).or_insert(next)
+        });
         let tags: Vec<String> = trial.tags.iter().map(ToString::to_string).collect();
         let next = place(self.tag_sets.len());
         let set = *self.tag_numbers.entry(tags.clone()).or_insert(next);
@@ -105,15 +113,15 @@ impl Trials {
     }
 
     /// The trials in the order of their keys and epochs: the order of every sum.
-    pub(crate) fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.places.len()).collect();
-        order.sort_by(|a, b| self.key(*a).cmp(&self.key(*b)));
+    pub(crate) fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..u32::try_from(self.places.len()).unwrap_or(u32::MAX)).collect();
+        order.sort_unstable_by(|a, b| self.key(*a as usize).cmp(&self.key(*b as usize)).then(a.cmp(b)));
         order
     }
 
     /// The samples' keys, by the numbers that values name them by.
-    pub(crate) fn samples(&self, order: &[usize]) -> Vec<&str> {
-        let mut keys: Vec<&str> = order.iter().map(|at| self.key(*at).0).collect();
+    pub(crate) fn samples(&self, order: &[u32]) -> Vec<&str> {
+        let mut keys: Vec<&str> = order.iter().map(|at| self.key(*at as usize).0).collect();
         keys.dedup();
         keys
     }
@@ -127,23 +135,18 @@ impl Trials {
     /// The trials' parts of the run's digest, by key and epoch.
     pub(crate) fn leaves(&self) -> impl ExactSizeIterator<Item = (&str, u32, Key)> {
         self.order().into_iter().map(|at| {
+            let at = at as usize;
             let (key, epoch) = self.key(at);
             (key, epoch, self.leaves.get(at).copied().unwrap_or(Key([0; 32])))
         })
     }
 
     /// All values of a scorer over conversations, and what became of them.
-    pub(crate) fn whole(
-        &self,
-        at: usize,
-        scorer: &Scorer,
-        order: &[usize],
-        open: u64,
-        epochs: u32,
-    ) -> (Counts, Column) {
+    pub(crate) fn whole(&self, at: usize, scorer: &Scorer, order: &[u32], open: u64, epochs: u32) -> (Counts, Column) {
         let planned = (self.places.len() as u64).saturating_add(open);
         let mut counts = Counts { planned, open, ..Counts::default() };
         let mut column = Column { open, ..Column::new(scorer, epochs) };
+        column.values.reserve_exact(order.len());
         for (trial, from) in self.sources(order) {
             let Some(cell) = self.cells.get(trial * self.width + at) else { continue };
             match (cell.outcome, cell.number != NONE) {
@@ -162,21 +165,27 @@ impl Trials {
     }
 
     /// The trials in order, with the numbers of their sample and cluster.
-    fn sources(&self, order: &[usize]) -> impl Iterator<Item = (usize, From)> {
+    fn sources<'t>(&'t self, order: &'t [u32]) -> impl Iterator<Item = (usize, From)> + 't {
         let mut sample = 0_u32;
         let mut last = None;
-        let sources = order.iter().map(move |&trial| {
+        let named = u32::try_from(self.cluster_numbers.len()).unwrap_or(u32::MAX);
+        order.iter().map(move |&trial| {
+            let trial = trial as usize;
             let key = self.key(trial).0;
             if last.replace(key).is_some_and(|last| last != key) {
                 sample = sample.saturating_add(1);
             }
-            (trial, From { sample, cluster: self.clusters.get(trial).copied().unwrap_or(0) })
-        });
-        sources.collect::<Vec<_>>().into_iter()
+            let cluster = match self.clusters.get(trial).copied().unwrap_or(OWN) {
+                // Another sample's cluster may be called as this sample is.
+                OWN => self.cluster_numbers.get(key).copied().unwrap_or(named.saturating_add(sample)),
+                cluster => cluster,
+            };
+            (trial, From { sample, cluster })
+        })
     }
 
     /// The values that a gate is over, in its groups.
-    pub(crate) fn groups(&self, program: &Program, gate: &Gate, order: &[usize], open: u64) -> Vec<Group> {
+    pub(crate) fn groups(&self, program: &Program, gate: &Gate, order: &[u32], open: u64) -> Vec<Group> {
         let found = program.scorers.iter().position(|scorer| scorer.name == gate.scorer);
         let Some((at, scorer)) = found.and_then(|at| Some((at, program.scorers.get(at)?))) else { return Vec::new() };
         // The compiler has read it: what it cannot read selects nothing.
