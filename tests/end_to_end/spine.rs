@@ -17,7 +17,8 @@ fn ran(fixture: &str, name: &str, replaced: &[(&str, &str)]) -> (PathBuf, Ran) {
 /// What the assistant answered in a trial, in order.
 fn answers(run: &Path, key: &str, role: &str) -> Vec<String> {
     let trial = trial(run, key);
-    let of_role = trial.calls.into_iter().filter(|call| &*call.site.role == role && call.site.graph.starts_with("solve"));
+    let of_role =
+        trial.calls.into_iter().filter(|call| &*call.site.role == role && call.site.graph.starts_with("solve"));
     of_role.map(|call| call.got.expect("answered").text).collect()
 }
 

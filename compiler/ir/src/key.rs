@@ -226,7 +226,7 @@ mod tests {
         }
         let whole = Key([255; 32]).base64(32);
         assert_eq!(whole.len(), 43);
-        for wrong in ["", &whole[1..], &format!("{whole}_"), &whole.replacen('_', "+", 1), &whole.replace("8", "9")] {
+        for wrong in ["", &whole[1..], &format!("{whole}_"), &whole.replacen('_', "+", 1), &whole.replace('8', "9")] {
             assert_eq!(Key::from_base64(wrong), None, "{wrong}");
         }
     }

@@ -22,14 +22,7 @@ fuzz_target!(|data: &[u8]| {
 /// The greatest `upto` of all markers, wherever they stand.
 fn marked(bytes: &[u8]) -> u64 {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
-    // Any line can say it. One that does not decode may be intact all the same: its fields are looked at later.
-    let upto = lines.filter_map(|line| {
-        let summed = line.get(16..).filter(|summed| line[..16] == *format!("{{\"c\":\"{:08x}\",", crc32c(summed)).as_bytes())?;
-        let fields: serde_json::Value = serde_json::from_slice(&[b"{", summed].concat()).ok()?;
-        let count = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
-        count("upto").filter(|upto| count("n").is_some_and(|n| *upto < n))
-    });
-    upto.max().unwrap_or(0)
+    lines.filter_map(aigo_log::upto).max().unwrap_or(0)
 }
 
 /// Reads a log in every way.

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::read::Source;
 
-/// The length of a block.
-const BLOCK: u64 = 256 << 10;
+/// The length of a block: that of a few trials, since sealing comes to them in another order than that of the file.
+const BLOCK: u64 = 32 << 10;
 
 /// So many blocks are kept: the lines of thousands of calls in flight.
-const KEPT: usize = 32;
+const KEPT: usize = 256;
 
 /// A file, and the blocks of it that were read last.
 pub(crate) struct Blocks(Mutex<Reader>);
@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn ranges_come_whole_wherever_they_lie() {
-        let file: Vec<u8> = (0..u32::try_from(BLOCK).unwrap() * 20).flat_map(u32::to_le_bytes).collect();
+        let file: Vec<u8> = (0..u32::try_from(BLOCK).unwrap() * 70).flat_map(u32::to_le_bytes).collect();
         let blocks = Blocks::new(Box::new(Cursor::new(file.clone())));
         let end = file.len() as u64;
         let ranges = [
             (0, 9),
             (BLOCK - 3, 7),
             (3 * BLOCK, BLOCK),
-            (BLOCK / 2, 40 * BLOCK),
+            (BLOCK / 2, 270 * BLOCK),
             (70 * BLOCK + 1, 2 * BLOCK),
             (0, 0),
             (end - 5, 5),

@@ -8,9 +8,7 @@ use std::fmt::Write as _;
 use aigo_ir::text::json_string;
 use aigo_ir::value::Value;
 
-use crate::record::{
-    Ask, At, COMPLETED, Close, FIRST, Got, MAIN, Open, Record, Run, SCORED, STOP, Score, Site,
-};
+use crate::record::{Ask, At, COMPLETED, Close, FIRST, Got, MAIN, Open, Record, Run, SCORED, STOP, Score, Site};
 
 /// How deep lists and maps may nest in a value. JSON readers stop at 128, and a record adds up to four levels of its own.
 pub(crate) const MAX_DEPTH: usize = 120;

@@ -3,7 +3,7 @@
 //! ```text
 //! Record --encode--> body --line--> bytes --journal--> log.jsonl   (one writer, group commit)
 //!                                                          |
-//! Trial  <--read-- spans <--scan-- line <------------------+       (any number of readers)
+//! Trial  <--read-- spans, blocks <--scan-- line <----------+       (any number of readers)
 //!            ^                                             |
 //!            +---- sealed <--index-- log.jsonl.zst <-seal--+       (once the run has ended)
 //! ```
@@ -32,7 +32,7 @@ mod storage;
 pub use digest::{Leaf, digest};
 pub use error::{LogError, ROWS};
 pub use journal::{Durability, Journal, Recovery, TornTail};
-pub use line::{Flaw, MAX_LINE, decode, encode, marked};
+pub use line::{Flaw, MAX_LINE, decode, encode, marked, upto};
 pub use read::{Call, Log, State, Trial};
 pub use record::{Ask, At, Close, Durable, End, FORMAT, Got, Open, Parent, Record, Resumed, Run, Score, Site, Usage};
 pub use seal::{Sealing, seal};

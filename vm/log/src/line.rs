@@ -83,6 +83,11 @@ pub fn marked(n: u64, upto: u64, record: &Record) -> Result<String, LogError> {
     Ok(String::from_utf8(out).unwrap_or_default())
 }
 
+/// The number of the line that a line, given without its newline, says to be on the disk with all before it.
+pub fn upto(line: &[u8]) -> Option<u64> {
+    Head::read(line).ok()?.durable()
+}
+
 /// The number and the record of a line, given without its newline.
 pub fn decode(line: &[u8]) -> Result<(u64, Record), Flaw> {
     let text = check(line)?;

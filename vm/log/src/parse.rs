@@ -127,7 +127,8 @@ impl From<GotLine> for Got {
 /// wrong with it.
 pub(crate) fn quick(text: &str) -> Option<(u64, Record)> {
     let rest = text.get(16..)?.strip_prefix("\"n\":")?.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = rest.strip_prefix(",\"upto\":").map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let rest =
+        rest.strip_prefix(",\"upto\":").map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     if rest.starts_with(",\"e\":\"ask\",") {
         let line: AskLine = serde_json::from_str(text).ok()?;
         Some((line.n, Record::Ask(line.try_into().ok()?)))

@@ -227,11 +227,17 @@ impl Log {
             Body::Text { .. } => {
                 let mut text = Vec::new();
                 self.copy(self.spans(number), &mut text)?;
-                gather(&self.name, number, sites, self.spans(number).scan(&*text, |rest, (at, length)| {
-                    let (line, behind) = rest.split_at_checked(usize::try_from(length).ok()?).unwrap_or((rest, &[]));
-                    *rest = behind;
-                    Some(self.line(at, line))
-                }))
+                gather(
+                    &self.name,
+                    number,
+                    sites,
+                    self.spans(number).scan(&*text, |rest, (at, length)| {
+                        let (line, behind) =
+                            rest.split_at_checked(usize::try_from(length).ok()?).unwrap_or((rest, &[]));
+                        *rest = behind;
+                        Some(self.line(at, line))
+                    }),
+                )
             }
         }
     }

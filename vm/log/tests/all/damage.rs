@@ -1,11 +1,12 @@
 //! Logs that were cut, flipped, spliced: each is read, or refused with the place, and no durable line is lost silently.
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may unwrap and panic")]
+#![allow(clippy::cast_possible_truncation, reason = "their files are small")]
 
 use std::io::Cursor;
 
 use aigo_log::{Durability, Journal, Log, LogError, Record, State, Trial, encode};
 
-use crate::sample::{ask, close, durable, end, got, header, log, marked, open, resumed, small, small_marked};
+use crate::sample::{Marked, ask, close, durable, end, got, header, log, marked, open, resumed, small, small_marked};
 
 fn read(bytes: &[u8]) -> Result<Log, LogError> {
     Log::read("test", Cursor::new(bytes.to_vec()))
@@ -37,7 +38,7 @@ fn a_whole_log_reads() {
 
 /// The small run with its markers on lines of their own, and on the lines of others: each with the line of every marker, and
 /// what that says.
-fn logs() -> [(Vec<u8>, Vec<(usize, usize)>); 2] {
+fn logs() -> [Marked; 2] {
     [(log(&small()), vec![(2, 1), (7, 6), (13, 12)]), marked(&small_marked())]
 }
 
@@ -52,7 +53,9 @@ fn markers_stand_on_the_lines_of_others() {
 
 #[test]
 fn cut_at_every_byte() {
-    logs().iter().for_each(|(whole, _)| cut_everywhere(whole));
+    for (whole, _) in logs() {
+        cut_everywhere(&whole);
+    }
 }
 
 fn cut_everywhere(whole: &[u8]) {
@@ -75,7 +78,9 @@ fn cut_everywhere(whole: &[u8]) {
 
 #[test]
 fn every_bit_flipped() {
-    logs().iter().for_each(|(whole, markers)| flipped_everywhere(whole, markers));
+    for (whole, markers) in logs() {
+        flipped_everywhere(&whole, &markers);
+    }
 }
 
 fn flipped_everywhere(whole: &[u8], markers: &[(usize, usize)]) {

@@ -94,9 +94,11 @@ pub(crate) fn log(records: &[Record]) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
-/// Lines numbered from 1, and the numbers of those which say that others are on the disk, with what they say. Markers but the
-/// last stand on the lines that follow them, as the journal writes them.
-pub(crate) fn marked(records: &[Record]) -> (Vec<u8>, Vec<(usize, usize)>) {
+/// A log, and the numbers of the lines which say that others are on the disk, with what they say.
+pub(crate) type Marked = (Vec<u8>, Vec<(usize, usize)>);
+
+/// Lines numbered from 1. Markers but the last stand on the lines that follow them, as the journal writes them.
+pub(crate) fn marked(records: &[Record]) -> Marked {
     let (mut bytes, mut markers, mut upto) = (Vec::new(), Vec::new(), None);
     let last = records.len() - 1;
     let mut n = 0;

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use aigo_ir::diagnostic::Severity;
 use aigo_ir::key::Key;
-use aigo_log::{Leaf, Log, ROWS, Record, State, decode, digest, encode, marked};
+use aigo_log::{Leaf, Log, ROWS, Record, State, decode, digest, encode, marked, upto};
 
 const SPEC: &str = include_str!("../../../../spec/log.md");
 
@@ -45,8 +45,7 @@ fn byte(digits: &[u8]) -> u8 {
 fn the_example_is_what_this_crate_writes() {
     for line in block("jsonl").lines() {
         let (n, record) = decode(line.as_bytes()).unwrap();
-        let fields: serde_json::Value = serde_json::from_str(line).unwrap();
-        let again = match fields["upto"].as_u64().filter(|_| !matches!(record, Record::Durable(_))) {
+        let again = match upto(line.as_bytes()).filter(|_| !matches!(record, Record::Durable(_))) {
             Some(upto) => marked(n, upto, &record),
             None => encode(n, &record),
         };
