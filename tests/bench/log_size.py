@@ -5,8 +5,10 @@ Two works, against a server on loopback that says what it is to say:
     tau-bench   recorded conversations of tau-bench: a simulated user and an assistant say what was said there, one judge
 `text` is what the conversations say, each message once, with the judges' replies: the bytes of `aigo log export --rows
 messages` and of the answers of judges. The targets are 1.6 and 0.4 times the text on the first, 2.2 and 0.45 on the second.
+The first work is done once more with three judges of every turn: what a log has for each answer, whoever gave it, may be at most
+a fifth more then. `--fields` tells which fields the bytes of the lines are in.
 
-usage: log_size.py [--aigo PATH] [--n 2000] [--tau PATH_OF_TAU_BENCH_JSON] [--show N]
+usage: log_size.py [--aigo PATH] [--n 2000] [--tau PATH_OF_TAU_BENCH_JSON] [--show N] [--fields]
 `--show 100000` makes a log of so many scripted conversations, seals it, and times `aigo log show` of one; the target is 50 ms.
 The exit code is 1 where a target is missed. Without `--tau` the second work is left out.
 """
@@ -77,6 +79,15 @@ gates: [mean(retention) >= 4]
 """
 
 
+def judged(url):
+    """The same with three judges of every turn."""
+    rubrics = {"tone": "The tone fits a support desk.", "helps": "The answer helps.", "true": "The answer is true."}
+    scorers = [f"  - name: turn_{name}\n    judge: {{rubric: {rubric}, per: turn, evidence: none}}\n"
+               for name, rubric in rubrics.items()]
+    head, gates = bench(url).split("gates:")
+    return head + "".join(scorers) + "gates:" + gates
+
+
 def tau(url):
     role = lambda name: f"{{model: openai_compatible/{name}, base_url: \"{url}\"}}"
     return f"""aigo: 1
@@ -127,7 +138,23 @@ def aigo(arguments, cwd, *command):
     return done.stdout, time.perf_counter() - start
 
 
-def measure(arguments, name, task, rows, targets):
+def fields(log):
+    """Prints how many bytes of the lines are in each field of each kind of record, a line's own parts among them."""
+    sizes, lines = {}, {}
+    for line in open(log):
+        record = json.loads(line)
+        kind = record["e"]
+        lines[kind] = lines.get(kind, 0) + 1
+        for name, value in record.items():
+            size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) + len(name) + 4
+            sizes[kind, name] = sizes.get((kind, name), 0) + size
+    whole = os.path.getsize(log)
+    for (kind, name), size in sorted(sizes.items(), key=lambda item: -item[1])[:24]:
+        print(f"    {kind:8} {name:8} {size / lines[kind]:8.1f} a line  {100 * size / whole:5.1f}%")
+
+
+def measure(arguments, name, task, rows, targets=None):
+    """Whether the targets are met, and the bytes of the lines for each answer."""
     where = tempfile.mkdtemp(prefix="log-", dir=arguments.folder)
     with open(os.path.join(where, "rows.jsonl"), "w") as file:
         file.writelines(json.dumps({"id": str(n), "n": n}) + "\n" for n in rows)
@@ -138,21 +165,27 @@ def measure(arguments, name, task, rows, targets):
     log = os.path.join(run, "log.jsonl")
     messages, _ = aigo(arguments, where, "log", "export", "last", "--rows", "messages")
     text = sum(len(json.loads(line)["text"].encode()) for line in messages.splitlines())
-    judges = set()
+    judges, answers, sites = set(), 0, []
     for line in open(log):
         record = json.loads(line)
-        if record["e"] == "ask" and record["role"] == "judge":
+        sites = record.get("sites", sites)
+        answers += record["e"] == "got"
+        if record["e"] == "ask" and (record.get("role") or sites[record["p"]][2]) == "judge":
             judges.add(record["n"])
         elif record["e"] == "got" and record["a"] in judges:
             text += len(record["text"].encode())
+    if arguments.fields:
+        fields(log)
     plain = os.path.getsize(log)
     _, seconds = aigo(arguments, where, "log", "seal", "last")
     sealed = os.path.getsize(log + ".zst")
     ratios = (plain / text, sealed / text)
-    met = all(ratio <= target for ratio, target in zip(ratios, targets))
-    print(f"{name:10} {len(rows):6} conversations  text {text / 1e6:7.2f} MB  lines {ratios[0]:.2f} (at most {targets[0]})  "
-          f"sealed {ratios[1]:.3f} (at most {targets[1]})  in {seconds:.2f} s  {'ok' if met else 'MISSED'}", flush=True)
-    return met, where
+    met = targets is None or all(ratio <= target for ratio, target in zip(ratios, targets))
+    most = [f" (at most {target})" for target in targets] if targets else ["", ""]
+    print(f"{name:10} {len(rows):6} conversations  text {text / 1e6:7.2f} MB  lines {ratios[0]:.2f}{most[0]}  "
+          f"sealed {ratios[1]:.3f}{most[1]}  in {seconds:.2f} s  {plain / answers:.0f} bytes an answer  "
+          f"{'' if targets is None else 'ok' if met else 'MISSED'}", flush=True)
+    return met, plain / answers
 
 
 def show(arguments, n):
@@ -180,6 +213,7 @@ def main():
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--tau")
     parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--fields", action="store_true")
     arguments = parser.parse_args()
     arguments.aigo = os.path.abspath(arguments.aigo)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
@@ -187,7 +221,11 @@ def main():
     url = f"http://127.0.0.1:{server.server_port}/v1"
     met = []
     with tempfile.TemporaryDirectory() as arguments.folder:
-        met.append(measure(arguments, "bench", bench(url), range(arguments.n), (1.6, 0.4))[0])
+        kept, plain = measure(arguments, "bench", bench(url), range(arguments.n), (1.6, 0.4))
+        _, with_judges = measure(arguments, "judged", judged(url), range(max(1, arguments.n // 4)))
+        more = with_judges / plain - 1
+        met += [kept, more <= 0.2]
+        print(f"three judges of every turn: {100 * more:+.0f}% for each answer (at most +20%)  {'ok' if more <= 0.2 else 'MISSED'}")
         if arguments.tau:
             Server.tau = read_tau(arguments.tau)
             met.append(measure(arguments, "tau-bench", tau(url), sorted(Server.tau)[:arguments.n], (2.2, 0.45))[0])

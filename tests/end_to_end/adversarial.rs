@@ -21,7 +21,7 @@ fn no_transcript_changes_the_verdict_of_a_judge_that_obeys_its_schema() {
     assert!(count >= 40, "{count} attacks");
     // The fence is known before the run to nobody who writes answers, and is no part of any of them.
     for trial in trials(&only_run(&folder)) {
-        let said = trial.calls.iter().find(|call| call.ask.role == "assistant").unwrap().got.as_ref().unwrap();
+        let said = trial.calls.iter().find(|call| &*call.site.role == "assistant").unwrap().got.as_ref().unwrap();
         let fence = aigo_ir::message::fence(&trial.open.key, &said.text);
         assert!(!said.text.contains(&fence), "{}", trial.open.key);
     }

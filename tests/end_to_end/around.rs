@@ -59,7 +59,7 @@ scorers: [{{name: noted, check: {{contains: Noted}}}}]
     assert!(
         bot.asked().iter().filter(|asked| asked.line == "POST /chat").all(|asked| asked.head.contains("x-user: u"))
     );
-    let roles: Vec<String> = trial(&path, "a").calls.iter().map(|call| call.ask.role.clone()).collect();
+    let roles: Vec<String> = trial(&path, "a").calls.iter().map(|call| call.site.role.to_string()).collect();
     assert_eq!(roles, ["setup/user", "setup/seeded", "assistant", "teardown/1"]);
     assert_replays(&folder, &path, &ran);
 }

@@ -248,7 +248,7 @@ fn noise_is_split_where_the_data_has_it() {
     let variance = |trial: &aigo_log::Trial| {
         let score =
             |call: &aigo_log::Call| if call.got.as_ref().unwrap().text.contains("\"score\": 2") { 2.0 } else { 5.0 };
-        let judged = trial.calls.iter().filter(|call| call.ask.role == "judge");
+        let judged = trial.calls.iter().filter(|call| &*call.site.role == "judge");
         let draws: Vec<f64> = judged.map(score).collect();
         assert_eq!(draws.len(), 4);
         let mean = draws.iter().sum::<f64>() / 4.0;

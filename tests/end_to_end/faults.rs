@@ -44,7 +44,7 @@ fn count(ran: &Ran, key: &str) -> i64 {
 #[test]
 fn a_refused_key_stops_the_run_after_a_handful_of_calls() {
     for (status, code) in [(401, ""), (403, ""), (402, ""), (404, ""), (429, "insufficient_quota")] {
-        let name = format!("fault_{status}");
+        let name = format!("fault_stops_{status}");
         let setting = setting(&name, vec![Fault::new(1..=u64::MAX, status, code)]);
         let rows: Vec<String> = (0..500).map(|n| format!("    - {{id: more-{n}, question: Q{n}}}\n")).collect();
         let path = setting.folder.join("task.yaml");

@@ -40,7 +40,7 @@ fn an_application_that_fails_scores_lower_than_one_that_answers_badly() {
     assert_eq!(score(&one, "completed"), "scored 1 Some(false)");
     assert_eq!(score(&one, "fitting"), "scored 2 Some(false)");
     assert_eq!(score(&one, "short"), "scored true Some(true)");
-    let judged = one.calls.iter().filter(|call| call.ask.role == "judge").count();
+    let judged = one.calls.iter().filter(|call| &*call.site.role == "judge").count();
     assert_eq!(judged, 1, "nobody is asked whether it is complete");
 }
 

@@ -17,7 +17,8 @@ fn ran(fixture: &str, name: &str, replaced: &[(&str, &str)]) -> (PathBuf, Ran) {
 /// What the assistant answered in a trial, in order.
 fn answers(run: &Path, key: &str, role: &str) -> Vec<String> {
     let trial = trial(run, key);
-    let of_role = trial.calls.into_iter().filter(|call| call.ask.role == role && call.ask.graph.starts_with("solve"));
+    let of_role =
+        trial.calls.into_iter().filter(|call| &*call.site.role == role && call.site.graph.starts_with("solve"));
     of_role.map(|call| call.got.expect("answered").text).collect()
 }
 
@@ -87,7 +88,7 @@ fn a_judge_per_turn_judges_each_turn_once() {
     assert_eq!(score(&rude, "polite"), "scored false Some(false)");
     assert_eq!(score(&trial(&path, "plain"), "polite"), "scored true Some(true)");
     let items: Vec<&[u32]> =
-        rude.calls.iter().filter(|call| call.ask.role == "judge").map(|call| &*call.ask.index).collect();
+        rude.calls.iter().filter(|call| &*call.site.role == "judge").map(|call| &*call.ask.index).collect();
     assert_eq!(items.len(), 10, "one call a turn");
 }
 
@@ -145,7 +146,7 @@ fn a_judge_that_breaks_its_contract_is_asked_again_once_and_then_invalid() {
     // The second question says what was wrong with the first answer: other words are asked, so the contents differ.
     let pro = trial(&path, "Pro");
     let asked: Vec<&str> =
-        pro.calls.iter().filter(|call| call.ask.role == "judge").map(|call| &*call.ask.content).collect();
+        pro.calls.iter().filter(|call| &*call.site.role == "judge").map(|call| &*call.ask.content).collect();
     assert_eq!(asked.len(), 2);
     assert_ne!(asked[0], asked[1]);
 }

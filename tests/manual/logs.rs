@@ -21,7 +21,7 @@ fn the_commands_on_a_log_say_what_the_manual_shows() {
         assert_eq!(ran.code, 0, "{}", ran.err);
         let mut printed = ran.out.lines();
         // The id is another whenever the log is written anew; what ends in `…` is a beginning.
-        for line in shown.text.replace("20261130-210750-411c", &id).lines() {
+        for line in shown.text.replace("20261130-210750-0411c", &id).lines() {
             let is_shown = |other: &str| line.strip_suffix('…').map_or(other == line, |begin| other.starts_with(begin));
             assert!(printed.any(is_shown), "`{line}` is not in this, or not in this order:\n{}", ran.out);
         }

@@ -10,7 +10,7 @@ use crate::error::RunError;
 /// Whether an interrupted trial has to begin again: it has asked an application whose session or process is gone. Nothing of
 /// it is used; all that it has asked is asked, and bought, again.
 pub fn begins_again(program: &Program, trial: &Trial) -> bool {
-    trial.close.is_none() && trial.calls.iter().any(|call| program.begins_again(&call.ask.role))
+    trial.close.is_none() && trial.calls.iter().any(|call| program.begins_again(&call.site.role))
 }
 
 /// The numbers of the trials of a log that count, in its order.

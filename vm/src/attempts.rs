@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use aigo_ir::key::KeyWriter;
 use aigo_ir::program::Player;
-use aigo_log::{Ask as AskRecord, Got, Journal, Record};
+use aigo_log::{Ask as AskRecord, At, Got, Journal, Record, Site};
 use aigo_machine::{Answer, Ask, Linked};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -221,6 +221,8 @@ impl Calls {
                     self.look_at_clock(&reply.rates);
                     reserved.spend(call.player.map_or(Some(0), |player| purse::spent(player, &reply.answer.usage)));
                     reply.answer.ms = u64::try_from(sent.elapsed().as_millis()).ok();
+                    // The program in the log says which model was asked for.
+                    reply.model = reply.model.filter(|served| call.player.and_then(model) != Some(served));
                     return self.got(call.trial, asked, reply).await;
                 }
                 Err(fault) => {
@@ -403,15 +405,25 @@ impl Calls {
     }
 }
 
+/// The model that a chat model's calls ask for.
+fn model(player: &Player) -> Option<&str> {
+    match player {
+        Player::Chat(model) => Some(&model.model),
+        _ => None,
+    }
+}
+
 /// The record of a call that is made for the first time.
 fn record(trial: u64, ask: &Ask) -> AskRecord {
     AskRecord {
         trial,
-        graph: ask.position.graph.to_string(),
-        node: ask.position.node.to_string(),
+        at: At::Site(Site {
+            graph: Arc::clone(&ask.position.graph),
+            node: Arc::clone(&ask.position.node),
+            role: Arc::clone(&ask.request.role),
+        }),
         index: ask.position.index.clone(),
         content: content(ask),
-        role: ask.request.role.to_string(),
         retry: false,
         most: None,
     }

@@ -77,8 +77,9 @@ pub(crate) fn got(trial: u64, ask: u64, answer: &Answer, model: Option<String>, 
         usage: aigo_log::Usage {
             input: answer.usage.input,
             output: answer.usage.output,
-            cached: answer.usage.cached,
-            reasoning: answer.usage.reasoning,
+            // Providers that count these say of most answers that there are none.
+            cached: answer.usage.cached.filter(|n| *n > 0),
+            reasoning: answer.usage.reasoning.filter(|n| *n > 0),
         },
         model,
         fault: answer.fault.as_ref().map(ToString::to_string),

@@ -155,7 +155,7 @@ fn of(model: &ChatModel, usage: &Usage) -> u64 {
 /// count as much as they could cost.
 pub fn spent_by(program: &Program, trial: &LoggedTrial) -> u64 {
     let costs = trial.calls.iter().map(|call| {
-        let Some(role) = program.role(&call.ask.role) else { return 0 };
+        let Some(role) = program.role(&call.site.role) else { return 0 };
         // It was paid by the run that asked for it.
         if call.got.as_ref().is_some_and(|got| got.from.is_some()) {
             return 0;

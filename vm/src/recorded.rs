@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aigo_ir::message::Conversation;
 use aigo_ir::value::Map;
-use aigo_log::Trial as LoggedTrial;
+use aigo_log::{Call, Trial as LoggedTrial};
 use aigo_machine::{Answer, Ask, Position, Sample};
 use aigo_report::Answered;
 
@@ -39,12 +39,12 @@ pub(crate) enum Found {
 impl Recorded {
     /// Looks an ask up.
     pub(crate) fn find(&self, ask: &Ask) -> Found {
-        let asked = content(ask);
-        match self.answers.get(&ask.position) {
-            None => Found::Nothing,
-            Some((recorded, answer)) if *recorded == asked => Found::Answer(answer.clone()),
-            Some((recorded, _)) => Found::Other { recorded: recorded.clone(), asked },
+        let Some((recorded, answer)) = self.answers.get(&ask.position) else { return Found::Nothing };
+        let asked = if recorded.len() == DIGITS { content_in_digits(ask) } else { content(ask) };
+        if *recorded == asked {
+            return Found::Answer(answer.clone());
         }
+        Found::Other { recorded: recorded.clone(), asked }
     }
 
     /// Looks an ask up in the earlier run; none where there is none, or none of its answers will do.
@@ -85,8 +85,16 @@ impl Recorded {
 
 /// The content key as logs write it.
 pub(crate) fn content(ask: &Ask) -> String {
-    ask.content.hex(12)
+    ask.content.base64(9)
 }
+
+/// The content key as older logs have it.
+pub(crate) fn content_in_digits(ask: &Ask) -> String {
+    ask.content.hex(DIGITS / 2)
+}
+
+/// How many digits that has.
+const DIGITS: usize = 24;
 
 /// A logged trial as the machine takes it: its sample and its answers.
 pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
@@ -103,16 +111,16 @@ pub fn recorded_trial(trial: &LoggedTrial) -> (Arc<Sample>, Recorded) {
     };
     let mut recorded = Recorded::default();
     for call in &trial.calls {
-        let ask = &call.ask;
-        let position =
-            Position { graph: ask.graph.as_str().into(), node: ask.node.as_str().into(), index: ask.index.clone() };
+        let Call { site, ask, .. } = call;
+        let (graph, node) = (Arc::clone(&site.graph), Arc::clone(&site.node));
+        let position = Position { graph, node, index: ask.index.clone() };
         match &call.got {
             None => {
                 recorded.asked.insert(position);
             }
             Some(got) => {
                 let answer = outcome::answer(got);
-                recorded.answered.push(outcome::answered(&ask.role.as_str().into(), &answer));
+                recorded.answered.push(outcome::answered(&site.role, &answer));
                 recorded.answers.insert(position, (ask.content.clone(), answer));
             }
         }

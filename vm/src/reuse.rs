@@ -16,7 +16,7 @@ use aigo_machine::{Answer, Ask, Linked, Sample};
 use crate::error::RunError;
 use crate::outcome;
 use crate::preview;
-use crate::recorded::content;
+use crate::recorded::{content, content_in_digits};
 
 /// How the answers of a role can be used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,9 +141,13 @@ impl Reusable {
         Self { rules: Arc::clone(rules), by_content, sessions: true }
     }
 
+    fn held(&self, ask: &Ask) -> Option<&Held> {
+        self.by_content.get(&content(ask)).or_else(|| self.by_content.get(&content_in_digits(ask)))
+    }
+
     /// The answer to a call, or why there is none.
     pub(crate) fn find(&self, ask: &Ask) -> Result<&Held, Bar> {
-        let held = self.by_content.get(&content(ask));
+        let held = self.held(ask);
         if self.rules.keeps(ask) {
             return held.ok_or(Bar::Unknown);
         }
@@ -166,7 +170,7 @@ impl Reusable {
 
     /// What a call around the sample brought then: a look ahead takes it that it brings the same again.
     pub(crate) fn around(&self, ask: &Ask) -> Option<&Held> {
-        self.by_content.get(&content(ask)).filter(|_| is_around(ask))
+        self.held(ask).filter(|_| is_around(ask))
     }
 
     /// Whether the task's own rules answer.

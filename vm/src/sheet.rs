@@ -136,7 +136,7 @@ fn draws_of(scorer: &Scorer, trial: &Trial) -> Vec<f64> {
     };
     let mut numbers: BTreeMap<u32, f64> = BTreeMap::new();
     let own = |call: &&aigo_log::Call| {
-        call.ask.graph.strip_prefix("score/") == Some(&*scorer.name) && call.ask.node.split('/').next() == Some(RUNS)
+        call.site.graph.strip_prefix("score/") == Some(&*scorer.name) && call.site.node.split('/').next() == Some(RUNS)
     };
     for call in trial.calls.iter().filter(own) {
         let (Some(draw), Some(got)) = (call.ask.index.first(), &call.got) else { continue };

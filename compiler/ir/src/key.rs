@@ -8,6 +8,9 @@ use crate::value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub [u8; 32]);
 
+/// What six bits are written as.
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 impl Key {
     /// The first `n` bytes in lower-case hexadecimal.
     pub fn hex(&self, n: usize) -> String {
@@ -19,7 +22,45 @@ impl Key {
         out
     }
 
+    /// The first `n` bytes in base64 as URLs have it, without padding (RFC 4648, section 5).
+    pub fn base64(&self, n: usize) -> String {
+        let mut out = String::with_capacity(n.div_ceil(3) * 4);
+        let (mut bits, mut waiting) = (0_u32, 0);
+        let mut digit = |bits: u32| out.extend(DIGITS.get(bits as usize & 63).copied().map(char::from));
+        for byte in self.0.iter().take(n) {
+            bits = bits << 8 | u32::from(*byte);
+            waiting += 8;
+            while waiting >= 6 {
+                waiting -= 6;
+                digit(bits >> waiting);
+            }
+        }
+        if waiting > 0 {
+            digit(bits << (6 - waiting));
+        }
+        out
+    }
+
     /// The other way, of all 32 bytes.
+    pub fn from_base64(text: &str) -> Option<Self> {
+        let (mut bytes, mut bits, mut waiting) = (Vec::with_capacity(32), 0_u32, 0);
+        for byte in text.bytes() {
+            bits = bits << 6 | u32::try_from(DIGITS.iter().position(|digit| *digit == byte)?).ok()?;
+            waiting += 6;
+            if waiting >= 8 {
+                waiting -= 8;
+                let [.., low] = (bits >> waiting).to_be_bytes();
+                bytes.push(low);
+            }
+        }
+        // The bits behind the last byte are no part of it, and there is one way to write them.
+        if bits & ((1 << waiting) - 1) != 0 || text.len() != 43 {
+            return None;
+        }
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// A hash of all 32 bytes in hexadecimal.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut key = Self([0; 32]);
         let pairs = text.as_bytes().chunks(2);
@@ -171,6 +212,24 @@ impl KeyWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn base64_is_that_of_urls_and_comes_back() {
+        let mut bytes = [0; 32];
+        bytes[..9].copy_from_slice(b"\xfb\xff\xbfMan\x00\x10\x83");
+        // RFC 4648: `Man` is `TWFu`; 62 and 63 are `-` and `_`.
+        let cut = [9, 8, 7].map(|n| Key(bytes).base64(n));
+        assert_eq!(cut, ["-_-_TWFuABCD", "-_-_TWFuABA", "-_-_TWFuAA"]);
+        for n in 0..100 {
+            let key = KeyWriter::new("t").u64(n).finish();
+            assert_eq!(Key::from_base64(&key.base64(32)), Some(key));
+        }
+        let whole = Key([255; 32]).base64(32);
+        assert_eq!(whole.len(), 43);
+        for wrong in ["", &whole[1..], &format!("{whole}_"), &whole.replacen('_', "+", 1), &whole.replace('8', "9")] {
+            assert_eq!(Key::from_base64(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn neighbours_do_not_run_together() {

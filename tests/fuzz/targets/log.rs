@@ -6,7 +6,9 @@ use std::io::Cursor;
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Ask, Close, Durable, End, FORMAT, Got, Log, LogError, Open, Record, Resumed, Run, Score, State, Usage};
+use aigo_log::{
+    Ask, At, Close, Durable, End, FORMAT, Got, Log, LogError, Open, Record, Resumed, Run, Score, Site, State, Usage,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -20,11 +22,7 @@ fuzz_target!(|data: &[u8]| {
 /// The greatest `upto` of all markers, wherever they stand.
 fn marked(bytes: &[u8]) -> u64 {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
-    let upto = lines.filter_map(|line| match aigo_log::decode(line) {
-        Ok((n, Record::Durable(Durable { upto }))) if upto < n => Some(upto),
-        _ => None,
-    });
-    upto.max().unwrap_or(0)
+    lines.filter_map(aigo_log::upto).max().unwrap_or(0)
 }
 
 /// Reads a log in every way.
@@ -154,9 +152,11 @@ fn valid() -> Vec<Vec<u8>> {
     let open = |trial| {
         Record::Open(Open { trial, key: own("k"), epoch: 1, graph: own("g"), row: value.clone(), messages: None, tags: vec![own("t")], cluster: Some(own("c")) })
     };
+    let site = || Site { graph: "g".into(), node: "s.0".into(), role: "r".into() };
     let ask = |trial| {
-        let (graph, node, content, role) = (own("g"), own("s.0"), own("0123456789abcdef01234567"), own("r"));
-        Record::Ask(Ask { trial, graph, node, index: vec![1, 2], content, role, retry: trial == 1, most: None})
+        let at = if trial == 1 { At::Row(0) } else { At::Site(site()) };
+        let content = own("0123456789abcdef01234567");
+        Record::Ask(Ask { trial, at, index: vec![1, 2], content, retry: trial == 1, most: None })
     };
     let got = |trial, ask| {
         let usage = Usage { input: Some(1), output: Some(2), cached: None, reasoning: None };
@@ -179,6 +179,9 @@ fn valid() -> Vec<Vec<u8>> {
         root: Some(own("r")),
         baseline: Some(own("b")),
         trials: None,
+        sites: vec![site()],
+        parent: None,
+        selection: None,
     };
     let records = [
         Record::Run(header),
@@ -194,5 +197,10 @@ fn valid() -> Vec<Vec<u8>> {
         Record::End(End { digest: Key([2; 32]), exit: 0 }),
         Record::Durable(Durable { upto: 11 }),
     ];
-    (1..).zip(&records).map(|(n, record)| aigo_log::encode(n, record).unwrap().trim_end().as_bytes().to_vec()).collect()
+    let line = |n, record: &Record| match record {
+        // The line behind a sync says so.
+        Record::Got(_) => aigo_log::marked(n, n - 2, record),
+        _ => aigo_log::encode(n, record),
+    };
+    (1..).zip(&records).map(|(n, record)| line(n, record).unwrap().trim_end().as_bytes().to_vec()).collect()
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Ask, Durability, FORMAT, Got, Journal, Log, Open, Record, Run, Usage, encode};
+use aigo_log::{Ask, At, Durability, FORMAT, Got, Journal, Log, Open, Record, Run, Site, Usage, encode};
 
 const LINES: u64 = 1_000_000;
 const WAITERS: u64 = 64;
@@ -129,6 +129,7 @@ fn header() -> Run {
         selection: None,
         baseline: None,
         trials: None,
+        sites: vec![site()],
     }
 }
 
@@ -146,9 +147,13 @@ fn open(trial: u64) -> Record {
     })
 }
 
+fn site() -> Site {
+    Site { graph: "solve".into(), node: "steps.0".into(), role: "target".into() }
+}
+
 fn ask(trial: u64) -> Record {
-    let (graph, node, role) = ("solve".to_owned(), "steps.0".to_owned(), "target".to_owned());
-    Record::Ask(Ask { trial, graph, node, index: vec![1], content: "0".repeat(24), role, retry: false, most: None })
+    let (at, content) = (At::Site(site()), "0".repeat(24));
+    Record::Ask(Ask { trial, at, index: vec![1], content, retry: false, most: None })
 }
 
 fn got(trial: u64, ask: u64, text: &str) -> Record {

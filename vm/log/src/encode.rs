@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use aigo_ir::text::json_string;
 use aigo_ir::value::Value;
 
-use crate::record::{Ask, Close, Got, Open, Record, Run, Score};
+use crate::record::{Ask, At, COMPLETED, Close, FIRST, Got, MAIN, Open, Record, Run, SCORED, STOP, Score, Site};
 
 /// How deep lists and maps may nest in a value. JSON readers stop at 128, and a record adds up to four levels of its own.
 pub(crate) const MAX_DEPTH: usize = 120;
@@ -17,14 +17,14 @@ pub(crate) const MAX_DEPTH: usize = 120;
 #[derive(Debug)]
 pub(crate) struct TooDeep;
 
-/// The body of a record's line, its closing brace included.
-pub(crate) fn body(record: &Record) -> Result<String, TooDeep> {
+/// The body of a record's line, its closing brace included. `sites` are the header's, rising.
+pub(crate) fn body(record: &Record, sites: &[Site]) -> Result<String, TooDeep> {
     let mut out = Object { out: String::with_capacity(size_hint(record)) };
     let _ = write!(out.out, "\"e\":\"{}\"", record.name());
     match record {
         Record::Run(run) => write_run(&mut out, run)?,
         Record::Open(open) => write_open(&mut out, open)?,
-        Record::Ask(ask) => write_ask(&mut out, ask),
+        Record::Ask(ask) => write_ask(&mut out, ask, sites),
         Record::Got(got) => write_got(&mut out, got)?,
         Record::Close(close) => write_close(&mut out, close)?,
         Record::Durable(durable) => out.number("upto", durable.upto),
@@ -60,6 +60,16 @@ fn write_run(out: &mut Object, run: &Run) -> Result<(), TooDeep> {
     if let Some(trials) = run.trials {
         out.number("trials", trials);
     }
+    if !run.sites.is_empty() {
+        out.list("sites", &run.sites, |out, site| {
+            for (separator, text) in ["[", ",", ","].into_iter().zip([&site.graph, &site.node, &site.role]) {
+                out.push_str(separator);
+                json_string(text, out);
+            }
+            out.push(']');
+            Ok(())
+        })?;
+    }
     out.maybe_str("task", run.task.as_deref());
     out.maybe_str("root", run.root.as_deref());
     out.maybe_str("baseline", run.baseline.as_deref());
@@ -80,8 +90,12 @@ fn write_run(out: &mut Object, run: &Run) -> Result<(), TooDeep> {
 fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
     out.number("s", open.trial);
     out.str("key", &open.key);
-    out.number("epoch", open.epoch.into());
-    out.str("graph", &open.graph);
+    if open.epoch != FIRST {
+        out.number("epoch", open.epoch.into());
+    }
+    if open.graph != MAIN {
+        out.str("graph", &open.graph);
+    }
     out.value("row", &open.row)?;
     if let Some(messages) = &open.messages {
         out.value("messages", messages)?;
@@ -96,15 +110,23 @@ fn write_open(out: &mut Object, open: &Open) -> Result<(), TooDeep> {
     Ok(())
 }
 
-fn write_ask(out: &mut Object, ask: &Ask) {
+fn write_ask(out: &mut Object, ask: &Ask, sites: &[Site]) {
     out.number("s", ask.trial);
-    out.str("g", &ask.graph);
-    out.str("p", &ask.node);
+    match &ask.at {
+        At::Row(row) => out.number("p", u64::from(*row)),
+        At::Site(site) => match sites.binary_search(site) {
+            Ok(row) => out.number("p", row as u64),
+            Err(_) => {
+                out.str("g", &site.graph);
+                out.str("p", &site.node);
+                out.str("role", &site.role);
+            }
+        },
+    }
     if !ask.index.is_empty() {
         out.numbers("i", &ask.index);
     }
     out.str("k", &ask.content);
-    out.str("role", &ask.role);
     out.flag("retry", ask.retry);
     if let Some(most) = ask.most {
         out.number("most", most);
@@ -118,19 +140,15 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
     if !got.calls.is_empty() {
         out.list("calls", &got.calls, |out, call| json_value(call, out))?;
     }
-    out.str("stop", &got.stop);
+    if got.stop != STOP {
+        out.str("stop", &got.stop);
+    }
     let usage = &got.usage;
     let counts = [("in", usage.input), ("out", usage.output), ("cached", usage.cached), ("think", usage.reasoning)];
-    if counts.iter().any(|(_, count)| count.is_some()) {
-        out.name("usage");
-        let mut separator = '{';
-        for (name, count) in counts {
-            if let Some(count) = count {
-                let _ = write!(out.out, "{separator}\"{name}\":{count}");
-                separator = ',';
-            }
+    for (name, count) in counts {
+        if let Some(count) = count {
+            out.number(name, count);
         }
-        out.out.push('}');
     }
     out.maybe_str("model", got.model.as_deref());
     out.maybe_str("fault", got.fault.as_deref());
@@ -155,8 +173,10 @@ fn write_got(out: &mut Object, got: &Got) -> Result<(), TooDeep> {
 
 fn write_close(out: &mut Object, close: &Close) -> Result<(), TooDeep> {
     out.number("s", close.trial);
-    out.str("ending", &close.ending);
-    out.raw("leaf", &format!("\"{}\"", close.leaf));
+    if close.ending != COMPLETED {
+        out.str("ending", &close.ending);
+    }
+    out.raw("leaf", &format!("\"{}\"", close.leaf.base64(32)));
     out.list("scores", &close.scores, json_score)
 }
 
@@ -166,8 +186,10 @@ fn json_score(out: &mut String, score: &Score) -> Result<(), TooDeep> {
     if let Some(turn) = score.turn {
         let _ = write!(out, ",\"turn\":{turn}");
     }
-    out.push_str(",\"outcome\":");
-    json_string(&score.outcome, out);
+    if score.outcome != SCORED {
+        out.push_str(",\"outcome\":");
+        json_string(&score.outcome, out);
+    }
     if let Some(value) = &score.value {
         out.push_str(",\"value\":");
         json_value(value, out)?;

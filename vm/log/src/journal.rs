@@ -19,7 +19,7 @@ use crate::error::LogError;
 use crate::folder::Folder;
 use crate::line;
 use crate::read::Log;
-use crate::record::{Durable, FORMAT, Record, Resumed, Run};
+use crate::record::{Durable, FORMAT, Record, Resumed, Run, Site};
 use crate::storage::{FileStorage, Storage};
 
 /// Lines that nobody waits for are written at the latest when this many bytes have gathered.
@@ -63,12 +63,23 @@ pub struct Journal {
     syncer: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// What a log has before a journal adds to it.
+struct Begun {
+    /// The number of the last line in the file.
+    last: u64,
+    /// The greatest `upto` in it.
+    marked: u64,
+    sites: Vec<Site>,
+}
+
 type Then = Box<dyn FnOnce(Result<(), LogError>) + Send>;
 
 struct Shared {
     name: String,
     storage: Box<dyn Storage>,
     durability: Durability,
+    /// The header's.
+    sites: Vec<Site>,
     state: Mutex<State>,
     wake: Condvar,
     /// Held, not used.
@@ -100,7 +111,8 @@ impl Journal {
         let folder = Folder::create(folder)?;
         let name = folder.log().display().to_string();
         let storage = FileStorage::new(folder.create_log()?);
-        Self::start(&name, Box::new(storage), Some(folder.into_lock()), durability, (0, 0), &first)
+        let begun = Begun { last: 0, marked: 0, sites: header.sites.clone() };
+        Self::start(&name, Box::new(storage), Some(folder.into_lock()), durability, begun, &first)
     }
 
     /// Goes on with a run: cuts off a torn end and keeps it aside, refuses damage. `aigo` is the version that goes on.
@@ -123,9 +135,9 @@ impl Journal {
             torn = Some(TornTail { at: scan.size, bytes, kept: folder.cut(scan.size)? });
         }
         let storage = Box::new(FileStorage::new(folder.append_log()?));
-        let at = (scan.lines, scan.durable);
-        let resumed = line::body(&Record::Resumed(Resumed { aigo: aigo.to_owned() }))?;
-        let journal = Self::start(&name, storage, Some(folder.into_lock()), durability, at, &resumed)?;
+        let begun = Begun { last: scan.lines, marked: scan.durable, sites: scan.header.sites.clone() };
+        let resumed = line::body(&Record::Resumed(Resumed { aigo: aigo.to_owned() }), &[])?;
+        let journal = Self::start(&name, storage, Some(folder.into_lock()), durability, begun, &resumed)?;
         Ok((journal, Recovery { log, torn }))
     }
 
@@ -136,16 +148,16 @@ impl Journal {
         header: &Run,
         durability: Durability,
     ) -> Result<Self, LogError> {
-        Self::start(name, Box::new(storage), None, durability, (0, 0), &first(header)?)
+        let begun = Begun { last: 0, marked: 0, sites: header.sites.clone() };
+        Self::start(name, Box::new(storage), None, durability, begun, &first(header)?)
     }
 
-    /// `(last, marked)`: the number of the last line in the file, and the `upto` of its last marker.
     fn start(
         name: &str,
         storage: Box<dyn Storage>,
         lock: Option<File>,
         durability: Durability,
-        (last, marked): (u64, u64),
+        Begun { last, marked, sites }: Begun,
         first: &str,
     ) -> Result<Self, LogError> {
         let failed = |doing| move |error| LogError::io(name, doing, error);
@@ -171,6 +183,7 @@ impl Journal {
             name: printable(name),
             storage,
             durability,
+            sites,
             state: Mutex::new(state),
             wake: Condvar::new(),
             _lock: lock,
@@ -194,10 +207,20 @@ impl Journal {
         Ok(Self { shared, syncer: Mutex::new(Some(syncer)) })
     }
 
+    /// The body of a record that a caller may write.
+    fn body(&self, record: &Record) -> Result<String, LogError> {
+        match record {
+            Record::Run(_) | Record::Durable(_) | Record::Resumed(_) => {
+                Err(LogError::Unwritable { record: record.name(), why: "the journal writes these itself".to_owned() })
+            }
+            _ => line::body(record, &self.shared.sites),
+        }
+    }
+
     /// Adds a record that nobody waits for: it goes to the file with the next `write`, `commit` or `finish`, or when enough
     /// has gathered. Gives the line's number.
     pub fn append(&self, record: &Record) -> Result<u64, LogError> {
-        let body = body(record)?;
+        let body = self.body(record)?;
         let mut state = self.shared.open()?;
         let n = state.put(&body);
         if state.buffer.len() >= GATHER {
@@ -208,7 +231,7 @@ impl Journal {
 
     /// Adds a record; when this returns, the system has it and all before it, so they survive the end of this process.
     pub fn write(&self, record: &Record) -> Result<u64, LogError> {
-        let body = body(record)?;
+        let body = self.body(record)?;
         let mut state = self.shared.open()?;
         let n = state.put(&body);
         self.shared.flush(&mut state)?;
@@ -223,7 +246,7 @@ impl Journal {
         record: &Record,
         then: impl FnOnce(Result<(), LogError>) + Send + 'static,
     ) -> Result<u64, LogError> {
-        let (body, then) = (body(record)?, Box::new(then));
+        let (body, then) = (self.body(record)?, Box::new(then));
         let mut state = self.shared.open()?;
         let n = state.put(&body);
         state.waiting.push_back(then);
@@ -260,42 +283,29 @@ fn first(header: &Run) -> Result<String, LogError> {
         let why = format!("its format is {}, and this version writes format {FORMAT}", header.format);
         return Err(LogError::Unwritable { record: "run", why });
     }
-    line::body(&Record::Run(header.clone()))
-}
-
-/// The body of a record that a caller may write.
-fn body(record: &Record) -> Result<String, LogError> {
-    match record {
-        Record::Run(_) | Record::Durable(_) | Record::Resumed(_) => {
-            Err(LogError::Unwritable { record: record.name(), why: "the journal writes these itself".to_owned() })
-        }
-        _ => line::body(record),
-    }
+    line::body(&Record::Run(header.clone()), &[])
 }
 
 impl State {
-    /// Buffers a line. The first one after a sync follows a marker that tells of it: whoever finds the marker knows that
-    /// the lines before were on the disk, and bad bytes among them no torn end.
+    /// Buffers a line. The first one after a sync tells of it: whoever finds that knows that the lines before were on the
+    /// disk, and bad bytes among them no torn end.
     fn put(&mut self, body: &str) -> u64 {
-        if self.synced > self.marked {
-            self.mark();
-        }
-        self.line(body)
-    }
-
-    fn mark(&mut self) {
-        self.marked = self.synced;
-        // A number is never too deep or too long.
-        if let Ok(body) = line::body(&Record::Durable(Durable { upto: self.synced })) {
-            self.line(&body);
-        }
-    }
-
-    fn line(&mut self, body: &str) -> u64 {
         let n = self.next;
-        line::frame(n, body, &mut self.buffer);
+        let upto = (self.synced > self.marked).then_some(self.synced);
+        self.marked = self.marked.max(self.synced);
+        line::frame(n, upto, body, &mut self.buffer);
         self.next += 1;
         n
+    }
+
+    /// A line that only tells of a sync, where no other follows it.
+    fn mark(&mut self) {
+        let upto = self.synced;
+        self.marked = upto;
+        // A number is never too deep or too long.
+        if let Ok(body) = line::body(&Record::Durable(Durable { upto }), &[]) {
+            self.put(&body);
+        }
     }
 }
 

@@ -10,16 +10,17 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::encode::{self, MAX_DEPTH};
 use crate::error::LogError;
-use crate::record::{FORMAT, Record, hex_digit};
+use crate::parse;
+use crate::record::{FORMAT, Record, Site, hex_digit};
 
 /// The longest line, its newline included: 64 MiB. It bounds the memory of every reader.
 pub const MAX_LINE: usize = 64 << 20;
 
 const HEAD: &[u8] = b"{\"c\":\"";
 const MIDDLE: &[u8] = b"\",";
-/// What stands on a line beside the record's body: 16 bytes up to the checksum's comma, `"n":` and twenty digits, a comma,
-/// the newline.
-const AROUND: usize = 16 + 4 + 20 + 2;
+/// What stands on a line beside the record's body: 16 bytes up to the checksum's comma, `"n":` and `"upto":` with twenty
+/// digits and a comma each, the newline.
+const AROUND: usize = 16 + (4 + 20 + 1) + (7 + 20 + 1) + 1;
 
 /// Why bytes are no line of a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,14 +71,29 @@ pub enum Flaw {
 /// The line of a record, its newline included.
 pub fn encode(n: u64, record: &Record) -> Result<String, LogError> {
     let mut out = Vec::new();
-    frame(n, &body(record)?, &mut out);
+    frame(n, None, &body(record, &[])?, &mut out);
     // The parts are texts, so this takes the bytes as they are.
     Ok(String::from_utf8(out).unwrap_or_default())
+}
+
+/// The line of a record that says, beside it, that all lines up to `upto` are on the disk.
+pub fn marked(n: u64, upto: u64, record: &Record) -> Result<String, LogError> {
+    let mut out = Vec::new();
+    frame(n, Some(upto), &body(record, &[])?, &mut out);
+    Ok(String::from_utf8(out).unwrap_or_default())
+}
+
+/// The number of the line that a line, given without its newline, says to be on the disk with all before it.
+pub fn upto(line: &[u8]) -> Option<u64> {
+    Head::read(line).ok()?.durable()
 }
 
 /// The number and the record of a line, given without its newline.
 pub fn decode(line: &[u8]) -> Result<(u64, Record), Flaw> {
     let text = check(line)?;
+    if let Some(found) = parse::quick(text) {
+        return Ok(found);
+    }
     let head = Head::of(text)?;
     let fields = |error: serde_json::Error| Flaw::Fields { kind: head.kind.to_string(), why: error.to_string() };
     let record = match &*head.kind {
@@ -94,10 +110,10 @@ pub fn decode(line: &[u8]) -> Result<(u64, Record), Flaw> {
     Ok((head.n, record))
 }
 
-/// A record's body, if a reader would take the line that it gives.
-pub(crate) fn body(record: &Record) -> Result<String, LogError> {
+/// A record's body, with the header's places, if a reader would take the line that it gives.
+pub(crate) fn body(record: &Record, sites: &[Site]) -> Result<String, LogError> {
     let unwritable = |why: String| LogError::Unwritable { record: record.name(), why };
-    let body = encode::body(record)
+    let body = encode::body(record, sites)
         .map_err(|_| unwritable(format!("a value in it nests lists and maps deeper than {MAX_DEPTH} levels")))?;
     if body.len() > MAX_LINE - AROUND {
         return Err(unwritable(format!("its line would be longer than 64 MiB ({} bytes)", body.len())));
@@ -105,13 +121,16 @@ pub(crate) fn body(record: &Record) -> Result<String, LogError> {
     Ok(body)
 }
 
-/// Appends a line to `out`.
-pub(crate) fn frame(n: u64, body: &str, out: &mut Vec<u8>) {
+/// Appends a line to `out`. `upto` is the number of a line that is on the disk with all before it.
+pub(crate) fn frame(n: u64, upto: Option<u64>, body: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(b"{\"c\":\"00000000\",");
     let summed = out.len();
     // Writing to a vector cannot fail.
     let _ = write!(out, "\"n\":{n},");
+    if let Some(upto) = upto {
+        let _ = write!(out, "\"upto\":{upto},");
+    }
     out.extend_from_slice(body.as_bytes());
     let sum = crc32c::crc32c(out.get(summed..).unwrap_or_default());
     if let Some(mut digits) = out.get_mut(start + HEAD.len()..) {
@@ -149,7 +168,7 @@ pub(crate) struct Head<'a> {
     /// The trial, for the records of one.
     #[serde(rename = "s", default, deserialize_with = "count")]
     pub(crate) trial: Option<u64>,
-    /// For `durable`.
+    /// All lines up to this number were on the disk.
     #[serde(default, deserialize_with = "count")]
     upto: Option<u64>,
     /// For `run`.
@@ -179,9 +198,9 @@ impl<'a> Head<'a> {
         Some(Flaw::Unknown(format!("the log's format is {seen}, and this version reads format {FORMAT}")))
     }
 
-    /// The last line that this one says to be on the disk, if it is a marker that can be true.
+    /// The last line that this one says to be on the disk, if that can be true.
     pub(crate) fn durable(&self) -> Option<u64> {
-        self.upto.filter(|upto| self.kind == "durable" && *upto < self.n)
+        self.upto.filter(|upto| *upto < self.n)
     }
 
     /// Whether the record has what its kind must have for a scan.

@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use aigo_ir::diagnostic::Diagnostic;
 use aigo_ir::text::printable;
 
+use crate::blocks::Blocks;
 use crate::error::{LogError, TORN};
 use crate::folder;
 use crate::line::{self, Flaw, Head};
 use crate::pack;
-use crate::record::{Ask, Close, End, Got, Open, Record, Run};
+use crate::record::{Ask, Close, End, Got, Open, Record, Run, Site};
 use crate::scan::{Scan, refuse, scan};
 use crate::sealed::Sealed;
 use crate::spans::Spans;
@@ -63,6 +63,8 @@ pub struct Trial {
 pub struct Call {
     /// The number of the line that asked.
     pub n: u64,
+    /// Where in the program it stands.
+    pub site: Site,
     /// What was asked.
     pub ask: Ask,
     /// What came back.
@@ -76,7 +78,7 @@ impl<T: Read + Seek + Send> Source for T {}
 /// How a log stands in its file.
 enum Body {
     /// As lines.
-    Text { source: Mutex<Box<dyn Source>>, scan: Scan },
+    Text { blocks: Blocks, scan: Scan },
     /// In frames.
     Sealed(Sealed),
 }
@@ -127,7 +129,7 @@ impl Log {
         }
         source.seek(SeekFrom::Start(0)).map_err(failed)?;
         let scan = scan(BufReader::with_capacity(CHUNK, &mut source), &name)?;
-        Ok(Self { name, body: Body::Text { source: Mutex::new(Box::new(source)), scan } })
+        Ok(Self { name, body: Body::Text { blocks: Blocks::new(Box::new(source)), scan } })
     }
 
     /// Its file, for messages.
@@ -219,14 +221,30 @@ impl Log {
 
     /// One trial.
     pub fn trial(&self, number: u64) -> Result<Trial, LogError> {
+        let sites = &self.header().sites;
         match &self.body {
-            Body::Sealed(sealed) => gather(&self.name, number, sealed.trial(number)?.into_iter().map(Ok)),
-            Body::Text { scan, .. } => {
-                let mut line = Vec::new();
-                let spans = scan.trials.get(&number).into_iter().flat_map(Spans::iter);
-                gather(&self.name, number, spans.map(|(at, length)| self.line(at, length, &mut line)))
+            Body::Sealed(sealed) => gather(&self.name, number, sites, sealed.trial(number)?.into_iter().map(Ok)),
+            Body::Text { .. } => {
+                let mut text = Vec::new();
+                self.copy(self.spans(number), &mut text)?;
+                gather(
+                    &self.name,
+                    number,
+                    sites,
+                    self.spans(number).scan(&*text, |rest, (at, length)| {
+                        let (line, behind) =
+                            rest.split_at_checked(usize::try_from(length).ok()?).unwrap_or((rest, &[]));
+                        *rest = behind;
+                        Some(self.line(at, line))
+                    }),
+                )
             }
         }
+    }
+
+    /// Where the lines of a trial of a log as lines are.
+    fn spans(&self, number: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.scan().and_then(|scan| scan.trials.get(&number)).into_iter().flat_map(Spans::iter)
     }
 
     /// Reads every line once more, and what a log says of itself: damage that opening does not see is found. A log as lines is
@@ -264,11 +282,12 @@ impl Log {
 
     /// The beginning of a trial of a log as lines.
     pub(crate) fn open_of(&self, number: u64) -> Result<Open, LogError> {
-        let first = self.scan().and_then(|scan| scan.trials.get(&number)?.iter().next());
-        let Some((at, length)) = first else {
+        let Some((at, length)) = self.spans(number).next() else {
             return Err(LogError::NoTrial { log: self.name.clone(), trial: number });
         };
-        match self.line(at, length, &mut Vec::new())? {
+        let mut line = Vec::new();
+        self.copy(std::iter::once((at, length)), &mut line)?;
+        match self.line(at, &line)? {
             (_, Record::Open(open)) => Ok(open),
             (n, _) => Err(misfit(&self.name, n, "speaks of", number, "before that trial is opened")),
         }
@@ -276,52 +295,59 @@ impl Log {
 
     /// Appends the lines of a trial of a log as lines, as they stand; their checksums hold.
     pub(crate) fn raw(&self, number: u64, out: &mut Vec<u8>) -> Result<(), LogError> {
-        let spans = self.scan().and_then(|scan| scan.trials.get(&number)).into_iter().flat_map(Spans::iter);
-        spans.into_iter().try_for_each(|(at, length)| self.copy(at, length, out))
+        let start = out.len();
+        self.copy(self.spans(number), out)?;
+        let mut rest = out.get(start..).unwrap_or_default();
+        self.spans(number).try_for_each(|(_, length)| {
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            let (line, behind) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            rest = behind;
+            whole(line).and_then(|line| line::check(line).map(drop)).map_err(|flaw| self.changed(flaw))
+        })
     }
 
     /// The run's own lines of a log as lines.
     pub(crate) fn run_lines(&self) -> Result<Vec<Vec<u8>>, LogError> {
         let spans = self.scan().map(|scan| &scan.run).into_iter().flat_map(Spans::iter);
-        let line = |(at, length)| {
+        let line = |span| {
             let mut line = Vec::new();
-            self.copy(at, length, &mut line).map(|()| line)
+            self.copy(std::iter::once(span), &mut line)?;
+            let checked = whole(&line).and_then(|line| line::check(line).map(drop));
+            checked.map(|()| line).map_err(|flaw| self.changed(flaw))
         };
         spans.map(line).collect()
     }
 
-    fn copy(&self, at: u64, length: u64, out: &mut Vec<u8>) -> Result<(), LogError> {
-        let start = out.len();
-        self.bytes(at, length, out)?;
-        let line = out.get(start..).unwrap_or_default();
-        let found = line.strip_suffix(b"\n").ok_or(Flaw::Cut).and_then(|line| line::check(line).map(drop));
-        found.map_err(|flaw| LogError::io(&self.name, "reading a line again", std::io::Error::other(flaw)))
+    /// Appends parts of the file.
+    fn copy(&self, spans: impl Iterator<Item = (u64, u64)>, out: &mut Vec<u8>) -> Result<(), LogError> {
+        let Body::Text { blocks, .. } = &self.body else { return Ok(()) };
+        blocks.copy(spans, out).map_err(|error| LogError::io(&self.name, "reading", error))
     }
 
-    /// Appends bytes of the file.
-    fn bytes(&self, at: u64, length: u64, out: &mut Vec<u8>) -> Result<(), LogError> {
-        let Body::Text { source, .. } = &self.body else { return Ok(()) };
-        let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = source.seek(SeekFrom::Start(at)).and_then(|_| (&mut **source).take(length).read_to_end(out));
-        read.map(drop).map_err(|error| LogError::io(&self.name, "reading", error))
+    /// A line was intact when the log was opened, and is not any more.
+    fn changed(&self, flaw: Flaw) -> LogError {
+        LogError::io(&self.name, "reading a line again", std::io::Error::other(flaw))
     }
 
-    fn line(&self, at: u64, length: u64, buffer: &mut Vec<u8>) -> Result<(u64, Record), LogError> {
-        buffer.clear();
-        self.bytes(at, length, buffer)?;
-        // It was intact when the log was opened; the file may have changed since.
-        let found = if buffer.pop_if(|byte| *byte == b'\n').is_some() { line::decode(buffer) } else { Err(Flaw::Cut) };
-        found.map_err(|flaw| match Head::read(buffer) {
+    /// The record of a line. It was intact when the log was opened; the file may have changed since.
+    fn line(&self, at: u64, line: &[u8]) -> Result<(u64, Record), LogError> {
+        whole(line).and_then(line::decode).map_err(|flaw| match whole(line).and_then(Head::read) {
             Ok(head) => refuse(&self.name, head.n, at, flaw),
-            Err(flaw) => LogError::io(&self.name, "reading a line again", std::io::Error::other(flaw)),
+            Err(flaw) => self.changed(flaw),
         })
     }
+}
+
+/// A line without its newline.
+fn whole(line: &[u8]) -> Result<&[u8], Flaw> {
+    line.strip_suffix(b"\n").ok_or(Flaw::Cut)
 }
 
 /// A trial from its lines, which have to fit each other.
 fn gather(
     name: &str,
     number: u64,
+    sites: &[Site],
     lines: impl Iterator<Item = Result<(u64, Record), LogError>>,
 ) -> Result<Trial, LogError> {
     let misfit = |n: u64, does: &str, how: &str| misfit(name, n, does, number, how);
@@ -334,7 +360,10 @@ fn gather(
             _ if record.trial() != Some(number) => return Err(misfit(n, "stands in", "and is not of it")),
             Record::Open(record) => once(&mut open, record).map_err(|()| misfit(n, "opens", "again"))?,
             Record::Close(record) => once(&mut close, record).map_err(|()| misfit(n, "closes", "again"))?,
-            Record::Ask(ask) => calls.push(Call { n, ask, got: None }),
+            Record::Ask(ask) => {
+                let missing = || misfit(n, "asks in", "at a place that the log's first record does not have");
+                calls.push(Call { n, site: ask.at.site(sites).ok_or_else(missing)?, ask, got: None });
+            }
             // The calls are in the order of their numbers.
             Record::Got(got) => match calls.binary_search_by_key(&got.ask, |call| call.n).map(|at| calls.get_mut(at)) {
                 Ok(Some(call)) if call.got.is_none() => call.got = Some(got),

@@ -1,10 +1,13 @@
 //! What a log holds. The names of the fields in a file are short (`spec/log.md` has the tables); here they are words.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
 use serde::de::{Deserialize, Deserializer, Error as _};
+
+use crate::parse::{AskLine, GotLine};
 
 /// The version of the format that this crate writes, and the only one it reads.
 pub const FORMAT: u32 = 1;
@@ -55,6 +58,10 @@ pub struct Run {
     /// How many trials the run has: samples times epochs. Those that never began are open.
     #[serde(default)]
     pub trials: Option<u64>,
+    /// The places at which the program asks, rising: asks name their place by its number in this list, from 0. A place that
+    /// is not in it is named in full.
+    #[serde(default)]
+    pub sites: Vec<Site>,
     /// The task's path, as it was given.
     #[serde(default)]
     pub task: Option<String>,
@@ -93,9 +100,11 @@ pub struct Open {
     pub trial: u64,
     /// The sample's key.
     pub key: String,
-    /// The epoch, from 1.
+    /// The epoch, from 1, which is not written.
+    #[serde(default = "first")]
     pub epoch: u32,
-    /// The name of the solve graph.
+    /// The name of the solve graph; `main` is not written.
+    #[serde(default = "main")]
     pub graph: String,
     /// The sample's row, a map.
     pub row: Value,
@@ -110,73 +119,83 @@ pub struct Open {
     pub cluster: Option<String>,
 }
 
+/// A place of the program at which somebody is asked. In a file it is a list of these three.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+pub struct Site {
+    /// The graph's name.
+    pub graph: Arc<str>,
+    /// The path of the node in its graph.
+    pub node: Arc<str>,
+    /// The role that is asked.
+    pub role: Arc<str>,
+}
+
+/// Where an [`Ask`] stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// Its place in the header's list.
+    Row(u32),
+    /// A place that is named in full. The journal writes its number where the header has one.
+    Site(Site),
+}
+
+impl At {
+    /// The place; none where the header has no such number.
+    pub(crate) fn site(&self, sites: &[Site]) -> Option<Site> {
+        match self {
+            Self::Row(row) => sites.get(usize::try_from(*row).ok()?).cloned(),
+            Self::Site(site) => Some(site.clone()),
+        }
+    }
+}
+
 /// A call is about to be made. The line is in the file before the first byte goes to the network.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[serde(try_from = "AskLine")]
 pub struct Ask {
     /// The trial.
-    #[serde(rename = "s")]
     pub trial: u64,
-    /// The graph's name.
-    #[serde(rename = "g")]
-    pub graph: String,
-    /// The path of the node in its graph.
-    #[serde(rename = "p")]
-    pub node: String,
+    /// The place in the program.
+    pub at: At,
     /// One number for each enclosing loop or map, outermost first.
-    #[serde(rename = "i", default)]
     pub index: Vec<u32>,
-    /// The content key: the first 12 bytes in hexadecimal.
-    #[serde(rename = "k")]
+    /// The content key: the first nine bytes in base64; in older logs the first twelve in hexadecimal.
     pub content: String,
-    /// The role that is asked.
-    pub role: String,
     /// Whether the call was asked before and its answer never came.
-    #[serde(default)]
     pub retry: bool,
     /// The most that the call can cost, in 10^-12 USD; only where the run has a limit of cost.
-    #[serde(default)]
     pub most: Option<u64>,
 }
 
 /// The answer to an [`Ask`]. The line is on the disk before the machine sees the answer.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(from = "GotLine")]
 pub struct Got {
     /// The trial.
-    #[serde(rename = "s")]
     pub trial: u64,
     /// The number of the line that asked.
-    #[serde(rename = "a")]
     pub ask: u64,
     /// The text; empty where there is none.
     pub text: String,
     /// The tool calls.
-    #[serde(default)]
     pub calls: Vec<Value>,
-    /// Why the answer ended: `stop`, `length`, `tool_calls`, `filter`, `refusal`, …
+    /// Why the answer ended: `stop`, which is not written, `length`, `tool_calls`, `filter`, `refusal`, …
     pub stop: String,
     /// The tokens.
-    #[serde(default)]
     pub usage: Usage,
-    /// The model that served the call, if the provider said so.
-    #[serde(default)]
+    /// The model that served the call, if the provider said so and it is another than was asked.
     pub model: Option<String>,
     /// The class of a fault that would come again, if there is no answer.
-    #[serde(default)]
     pub fault: Option<String>,
     /// The chunks that an application has read for it.
-    #[serde(default)]
     pub read: Vec<String>,
     /// What the provider wants to see again with the next call.
-    #[serde(default, deserialize_with = "present")]
     pub context: Option<Value>,
     /// Whether bytes that are not text were replaced.
-    #[serde(default)]
     pub lossy: bool,
     /// How long the answer took from when it was asked for, in milliseconds; absent where nobody outside was asked.
-    #[serde(default)]
     pub ms: Option<u64>,
     /// Of an answer that was not asked for again: the number of the line that asked for it in the parent's log.
-    #[serde(default)]
     pub from: Option<u64>,
 }
 
@@ -203,10 +222,11 @@ pub struct Close {
     /// The trial.
     #[serde(rename = "s")]
     pub trial: u64,
-    /// How it ended.
+    /// How it ended; `completed` is not written.
+    #[serde(default = "completed")]
     pub ending: String,
     /// The hash of its positions, contents, answers and scores: the trial's part of the digest.
-    #[serde(deserialize_with = "key")]
+    #[serde(deserialize_with = "leaf")]
     pub leaf: Key,
     /// Its scores.
     #[serde(default)]
@@ -221,7 +241,8 @@ pub struct Score {
     /// The turn, for a scorer that scores each.
     #[serde(default)]
     pub turn: Option<u32>,
-    /// What became of it: `scored`, `not_applicable`, `invalid`, …
+    /// What became of it: `scored`, which is not written, `not_applicable`, `invalid`, …
+    #[serde(default = "scored")]
     pub outcome: String,
     /// The value.
     #[serde(default, deserialize_with = "present")]
@@ -282,8 +303,37 @@ impl Record {
     }
 }
 
+/// The epoch of most trials, and the graph of most programs.
+pub(crate) const FIRST: u32 = 1;
+pub(crate) const MAIN: &str = "main";
+/// Why most answers end, and how most conversations do.
+pub(crate) const STOP: &str = "stop";
+pub(crate) const COMPLETED: &str = "completed";
+/// What becomes of most scores.
+pub(crate) const SCORED: &str = "scored";
+
+const fn first() -> u32 {
+    FIRST
+}
+
+fn main() -> String {
+    MAIN.to_owned()
+}
+
+pub(crate) fn stop() -> String {
+    STOP.to_owned()
+}
+
+fn completed() -> String {
+    COMPLETED.to_owned()
+}
+
+fn scored() -> String {
+    SCORED.to_owned()
+}
+
 /// A field that is there, even as `null`, is `Some`: a score of null is not the absence of a score.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
@@ -291,6 +341,13 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
     let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
     Key::from_hex(&text).ok_or_else(|| D::Error::custom("a hash is 64 lower-case hexadecimal digits"))
+}
+
+/// A leaf, in base64; in older logs, in hexadecimal.
+fn leaf<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+    let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+    let found = Key::from_base64(&text).or_else(|| Key::from_hex(&text));
+    found.ok_or_else(|| D::Error::custom("a leaf is 43 characters of base64"))
 }
 
 /// The value of a lower-case hexadecimal digit.

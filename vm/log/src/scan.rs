@@ -1,7 +1,7 @@
 //! One pass over a log: which lines are intact, whether the rest is a torn end or damage, and where each trial's lines are.
 //!
-//! The rule: let G be the number of intact lines from the start, and U the greatest `upto` of any valid `durable` marker in
-//! the file, wherever it stands. If U is greater than G, a line is gone that was on the disk: damage. Otherwise what follows
+//! The rule: let G be the number of intact lines from the start, and U the greatest `upto` of any valid line in the
+//! file, wherever it stands. If U is greater than G, a line is gone that was on the disk: damage. Otherwise what follows
 //! line G never was acknowledged as durable: a torn end.
 
 use std::collections::BTreeMap;
@@ -143,9 +143,11 @@ impl Pass<'_> {
         if head.kind == "resumed" {
             self.end = None;
         }
-        if let Some(upto) = head.durable() {
-            self.durable = self.durable.max(upto);
-        } else if let Some(trial) = head.trial.filter(|_| matches!(&*head.kind, "open" | "ask" | "got" | "close")) {
+        self.durable = self.durable.max(head.durable().unwrap_or_default());
+        if head.kind == "durable" {
+            return Ok(());
+        }
+        if let Some(trial) = head.trial.filter(|_| matches!(&*head.kind, "open" | "ask" | "got" | "close")) {
             self.trials.entry(trial).or_default().push(at, length);
             self.closed += u64::from(head.kind == "close");
         } else {

@@ -156,7 +156,7 @@ fn ask(task: &Task, args: &RunArgs, code: &str, id: &str, folder: &Path) -> Resu
     let mut answers = Vec::new();
     for trial in log.trials() {
         let calls = trial.map_err(failed)?.calls;
-        answers.extend(calls.into_iter().filter(|call| call.ask.role == ASSISTANT).filter_map(|call| call.got));
+        answers.extend(calls.into_iter().filter(|call| &*call.site.role == ASSISTANT).filter_map(|call| call.got));
     }
     let why = match finished.stopped {
         Some(StopReason::Endpoint(message) | StopReason::Limit(message)) => Some(message),

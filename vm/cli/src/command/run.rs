@@ -197,6 +197,7 @@ pub(crate) fn header(task: &Task, linked: &Linked, id: &str) -> Run {
         dataset: task.dataset.hash.to_string(),
         seed: task.program.seed,
         trials: Some(task.conversations()),
+        sites: aigo_vm::sites(linked),
         // As it was given: a log that is handed on tells nothing of the machine it was made on.
         task: Some(task.path.display().to_string()),
         root: None,

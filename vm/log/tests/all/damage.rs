@@ -1,11 +1,12 @@
 //! Logs that were cut, flipped, spliced: each is read, or refused with the place, and no durable line is lost silently.
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests may unwrap, and their files are small")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may unwrap and panic")]
+#![allow(clippy::cast_possible_truncation, reason = "their files are small")]
 
 use std::io::Cursor;
 
 use aigo_log::{Durability, Journal, Log, LogError, Record, State, Trial, encode};
 
-use crate::sample::{ask, close, durable, end, got, header, log, open, resumed, small};
+use crate::sample::{Marked, ask, close, durable, end, got, header, log, marked, open, resumed, small, small_marked};
 
 fn read(bytes: &[u8]) -> Result<Log, LogError> {
     Log::read("test", Cursor::new(bytes.to_vec()))
@@ -35,10 +36,30 @@ fn a_whole_log_reads() {
     assert!(trials.iter().all(|trial| trial.close.is_some()));
 }
 
+/// The small run with its markers on lines of their own, and on the lines of others: each with the line of every marker, and
+/// what that says.
+fn logs() -> [Marked; 2] {
+    [(log(&small()), vec![(2, 1), (7, 6), (13, 12)]), marked(&small_marked())]
+}
+
+#[test]
+fn markers_stand_on_the_lines_of_others() {
+    let [_, (whole, markers)] = logs();
+    assert_eq!(markers, [(2, 1), (6, 5), (11, 10)]);
+    let log = read(&whole).unwrap();
+    assert_eq!((log.state(), log.lines(), log.durable()), (State::Clean, 11, 10));
+    assert_eq!(trials(&log)[1].calls[0].got.as_ref().unwrap().text, "\u{202e}4");
+}
+
 #[test]
 fn cut_at_every_byte() {
-    let whole = log(&small());
-    let ends = ends(&whole);
+    for (whole, _) in logs() {
+        cut_everywhere(&whole);
+    }
+}
+
+fn cut_everywhere(whole: &[u8]) {
+    let ends = ends(whole);
     for length in 0..whole.len() {
         let lines = ends.iter().filter(|end| **end <= length).count();
         match read(&whole[..length]) {
@@ -57,12 +78,15 @@ fn cut_at_every_byte() {
 
 #[test]
 fn every_bit_flipped() {
-    let whole = log(&small());
-    let ends = ends(&whole);
-    // The markers of `small`: line and `upto`.
-    let markers = [(2, 1), (7, 6), (13, 12)];
+    for (whole, markers) in logs() {
+        flipped_everywhere(&whole, &markers);
+    }
+}
+
+fn flipped_everywhere(whole: &[u8], markers: &[(usize, usize)]) {
+    let ends = ends(whole);
     for (at, bit) in (0..whole.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_vec();
         bytes[at] ^= 1 << bit;
         let line = ends.iter().filter(|end| **end <= at).count() + 1;
         // Without its newline a line takes the next one with it.
@@ -208,8 +232,8 @@ fn reopening_cuts_a_torn_end_aside_and_refuses_damage() {
         assert_eq!((torn.at, torn.bytes), (whole, tail.len() as u64));
         assert_eq!(std::fs::read_to_string(&torn.kept).unwrap(), tail);
         assert_eq!(recovery.log.lines(), lines);
-        // The marker tells that what was found is on the disk, and the next line has the next number.
-        assert_eq!(journal.write(&ask(0)).unwrap(), lines + 4 - u64::from(lines == recovery.log.durable()));
+        // `resumed` tells that what was found is on the disk, and the next line that `resumed` is.
+        assert_eq!(journal.write(&ask(0)).unwrap(), lines + 2);
         drop(journal);
         assert_eq!(Log::open(&folder).unwrap().state(), State::Clean);
         bytes.truncate(whole as usize);

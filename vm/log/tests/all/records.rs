@@ -5,7 +5,8 @@ use aigo_ir::key::Key;
 use aigo_ir::text::is_dangerous;
 use aigo_ir::value::Value;
 use aigo_log::{
-    Ask, Close, Durable, End, FORMAT, Flaw, Got, Open, Parent, Record, Resumed, Run, Score, Usage, decode, encode,
+    Ask, At, Close, Durable, End, FORMAT, Flaw, Got, Open, Parent, Record, Resumed, Run, Score, Site, Usage, decode,
+    encode, marked,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -46,14 +47,22 @@ fn key() -> impl Strategy<Value = Key> {
     any::<[u8; 32]>().prop_map(Key)
 }
 
+fn site() -> impl Strategy<Value = Site> {
+    (text(), text(), text()).prop_map(|(graph, node, role)| Site {
+        graph: graph.into(),
+        node: node.into(),
+        role: role.into(),
+    })
+}
+
 fn run() -> impl Strategy<Value = Record> {
     let texts = (text(), text(), text(), text());
     let rest = (vec(any::<u32>(), 0..3), btree_map(text(), text(), 0..3), key(), any::<u64>());
     let parent =
         (text(), any::<bool>(), any::<bool>()).prop_map(|(run, scores, floating)| Parent { run, scores, floating });
-    let from = (option::of(parent), option::of(value()));
+    let from = (option::of(parent), option::of(value()), vec(site(), 0..3));
     (texts, rest, option::of(any::<u64>()), option::of(text()), option::of(text()), from).prop_map(
-        |(texts, rest, trials, task, root, (parent, selection))| {
+        |(texts, rest, trials, task, root, (parent, selection, sites))| {
             let ((id, aigo, program, dataset), (flags, engines, hash, seed)) = (texts, rest);
             Record::Run(Run {
                 format: FORMAT,
@@ -66,6 +75,7 @@ fn run() -> impl Strategy<Value = Record> {
                 dataset,
                 seed,
                 trials,
+                sites,
                 task,
                 baseline: root.clone(),
                 root,
@@ -107,15 +117,8 @@ fn record() -> impl Strategy<Value = Record> {
         option::of(value()),
         (vec(text(), 0..3), option::of(text())),
     );
-    let ask = (
-        any::<u64>(),
-        text(),
-        text(),
-        vec(any::<u32>(), 0..4),
-        text(),
-        text(),
-        (any::<bool>(), option::of(any::<u64>())),
-    );
+    let at = prop_oneof![any::<u32>().prop_map(At::Row), site().prop_map(At::Site)];
+    let ask = (any::<u64>(), at, vec(any::<u32>(), 0..4), text(), any::<bool>(), option::of(any::<u64>()));
     let score = (text(), option::of(any::<u32>()), text(), option::of(value()), option::of(any::<bool>()))
         .prop_map(|(scorer, turn, outcome, value, pass)| Score { scorer, turn, outcome, value, pass });
     prop_oneof![
@@ -131,8 +134,8 @@ fn record() -> impl Strategy<Value = Record> {
             tags,
             cluster
         })),
-        ask.prop_map(|(trial, graph, node, index, content, role, (retry, most))| {
-            Record::Ask(Ask { trial, graph, node, index, content, role, retry, most })
+        ask.prop_map(|(trial, at, index, content, retry, most)| {
+            Record::Ask(Ask { trial, at, index, content, retry, most })
         }),
         (any::<u64>(), text(), key(), vec(score, 0..3))
             .prop_map(|(trial, ending, leaf, scores)| Record::Close(Close { trial, ending, leaf, scores })),
@@ -149,8 +152,12 @@ proptest! {
         let line = encode(n, &record).unwrap();
         let content = line.strip_suffix('\n').unwrap();
         prop_assert!(!content.chars().any(is_dangerous), "{content:?}");
-        prop_assert_eq!(decode(content.as_bytes()).unwrap(), (n, record));
+        prop_assert_eq!(decode(content.as_bytes()).unwrap(), (n, record.clone()));
         prop_assert!(serde_json::from_str::<serde_json::Value>(content).unwrap().is_object());
+        if !matches!(record, Record::Durable(_)) {
+            let line = marked(n, n / 2, &record).unwrap();
+            prop_assert_eq!(decode(line.trim_end_matches('\n').as_bytes()).unwrap(), (n, record));
+        }
     }
 
     #[test]
@@ -184,6 +191,24 @@ fn unknown_fields_are_ignored_and_unknown_kinds_are_not() {
     assert!(matches!(read(r#""e":"end","exit":0}"#), Err(Flaw::Fields { .. })));
     assert!(matches!(read(r#""e":"end","exit":0"#), Err(Flaw::Json(_))));
     assert!(matches!(read(r#""e":"ask","s":"one"}"#), Err(Flaw::Fields { .. })));
+}
+
+#[test]
+fn a_place_is_a_number_or_a_name_and_never_both_or_neither() {
+    let with = |place: &str| {
+        let summed = format!("\"n\":2,\"e\":\"ask\",\"s\":1,{place}\"k\":\"0\"}}");
+        decode(format!("{{\"c\":\"{:08x}\",{summed}", crc32c::crc32c(summed.as_bytes())).as_bytes())
+    };
+    let at = |place: &str| match with(place) {
+        Ok((_, Record::Ask(ask))) => Some(ask.at),
+        _ => None,
+    };
+    assert_eq!(at("\"p\":7,"), Some(At::Row(7)));
+    let name = "\"g\":\"solve\",\"p\":\"steps.0\",\"role\":\"target\",";
+    assert_eq!(at(name), Some(At::Site(sample::site("steps.0"))));
+    for wrong in ["", "\"p\":-1,", "\"p\":4294967296,", "\"g\":\"solve\",", "\"p\":\"x\",", "\"g\":\"x\",\"p\":7,"] {
+        assert!(matches!(with(wrong), Err(Flaw::Fields { .. })), "{wrong}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Ask, Close, Durable, End, FORMAT, Got, Open, Record, Resumed, Run, Score, Usage};
+use aigo_log::{Ask, At, Close, Durable, End, FORMAT, Got, Open, Record, Resumed, Run, Score, Site, Usage};
 
 pub(crate) fn header() -> Run {
     Run {
@@ -17,6 +17,7 @@ pub(crate) fn header() -> Run {
         dataset: "d".to_owned(),
         seed: u64::MAX,
         trials: None,
+        sites: vec![],
         task: None,
         root: None,
         parent: None,
@@ -38,14 +39,16 @@ pub(crate) fn open(trial: u64) -> Record {
     })
 }
 
+pub(crate) fn site(node: &str) -> Site {
+    Site { graph: "solve".into(), node: node.into(), role: "target".into() }
+}
+
 pub(crate) fn ask(trial: u64) -> Record {
     Record::Ask(Ask {
         trial,
-        graph: "solve".to_owned(),
-        node: "steps.0".to_owned(),
+        at: At::Site(site("steps.0")),
         index: vec![2],
         content: "0123456789abcdef01234567".to_owned(),
-        role: "target".to_owned(),
         retry: false,
         most: None,
     })
@@ -89,6 +92,39 @@ pub(crate) fn resumed() -> Record {
 pub(crate) fn log(records: &[Record]) -> Vec<u8> {
     let lines = (1..).zip(records).map(|(n, record)| aigo_log::encode(n, record).unwrap());
     lines.collect::<String>().into_bytes()
+}
+
+/// A log, and the numbers of the lines which say that others are on the disk, with what they say.
+pub(crate) type Marked = (Vec<u8>, Vec<(usize, usize)>);
+
+/// Lines numbered from 1. Markers but the last stand on the lines that follow them, as the journal writes them.
+pub(crate) fn marked(records: &[Record]) -> Marked {
+    let (mut bytes, mut markers, mut upto) = (Vec::new(), Vec::new(), None);
+    let last = records.len() - 1;
+    let mut n = 0;
+    for (at, record) in records.iter().enumerate() {
+        if let (Record::Durable(durable), true) = (record, at < last) {
+            upto = Some(durable.upto);
+            continue;
+        }
+        n += 1;
+        let own = if let Record::Durable(durable) = record { Some(durable.upto) } else { upto };
+        markers.extend(own.map(|upto| (usize::try_from(n).unwrap(), usize::try_from(upto).unwrap())));
+        let line = match upto.take() {
+            Some(upto) => aigo_log::marked(n, upto, record),
+            None => aigo_log::encode(n, record),
+        };
+        bytes.extend_from_slice(line.unwrap().as_bytes());
+    }
+    (bytes, markers)
+}
+
+/// A small run of two trials, numbered for [`marked`].
+pub(crate) fn small_marked() -> Vec<Record> {
+    let first = durable(1);
+    let begun = [Record::Run(header()), first, open(0), ask(0), open(1), got(0, 3, "four"), durable(5)];
+    let ended = [ask(1), close(0), got(1, 6, "\u{202e}4"), close(1), end(), durable(10)];
+    begun.into_iter().chain(ended).collect()
 }
 
 /// A small run of two trials with a marker in its middle, and one at its end.

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, ErrorKind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use aigo_log::{Durability, Journal, Log, LogError, Storage};
+use aigo_log::{Ask, At, Durability, Journal, Log, LogError, Record, Site, Storage};
 use proptest::prelude::*;
 
 use crate::sample::{self, ask, got, header, open};
@@ -269,9 +269,29 @@ fn a_finished_log_is_marked_to_its_end() {
     assert_eq!(log.durable() + 1, log.lines());
     assert_eq!(disk.with(|disk| disk.synced), disk.with(|disk| disk.file.len()));
     assert_eq!(answers(&log).len(), 100);
-    // Lines of the trials, the header, and at most one marker for each sync.
-    let syncs = disk.with(|disk| disk.syncs);
-    assert!(log.lines() <= 1 + 4 + 200 + syncs, "{} {syncs}", log.lines());
+    // The header, the lines of the trials, and the marker.
+    assert_eq!(log.lines(), 1 + 4 + 200 + 1);
+}
+
+#[test]
+fn asks_name_their_place_by_its_number_where_the_header_has_it() {
+    let disk = Shared::default();
+    let header = aigo_log::Run { sites: vec![sample::site("steps"), sample::site("steps.0")], ..header() };
+    let journal = Journal::on("disk", disk.clone(), &header, Durability::Batch).unwrap();
+    let Record::Ask(asked) = ask(0) else { unreachable!() };
+    let elsewhere = Record::Ask(Ask { at: At::Site(sample::site("steps.1")), ..asked.clone() });
+    let missing = Record::Ask(Ask { trial: 1, at: At::Row(2), ..asked });
+    for record in [open(0), ask(0), elsewhere, open(1), missing] {
+        journal.append(&record).unwrap();
+    }
+    journal.finish().unwrap();
+    let text = String::from_utf8(disk.with(|disk| disk.file.clone())).unwrap();
+    assert!(text.contains(r#""s":0,"p":1,"i":[2]"#) && text.contains(r#""g":"solve","p":"steps.1","role":"target""#));
+    let log = disk.log();
+    let sites: Vec<Site> = log.trial(0).unwrap().calls.into_iter().map(|call| call.site).collect();
+    assert_eq!(sites, [sample::site("steps.0"), sample::site("steps.1")]);
+    let error = log.trial(1).unwrap_err();
+    assert!(error.code() == "L0108" && error.to_string().contains("at a place that"), "{error}");
 }
 
 #[test]
@@ -324,6 +344,6 @@ fn what_the_journal_writes_itself_is_refused_and_harms_nothing() {
     }
     let other = aigo_log::Run { format: 2, ..header() };
     assert_eq!(Journal::on("disk", Shared::default(), &other, Durability::Batch).err().unwrap().code(), "L0109");
-    // The header is line 1, its marker line 2.
-    assert_eq!(journal.write(&open(0)).unwrap(), 3);
+    // The header is line 1.
+    assert_eq!(journal.write(&open(0)).unwrap(), 2);
 }
