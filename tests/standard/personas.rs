@@ -9,13 +9,13 @@ use aigo_machine::{Answer, ChatRole, Linked, Outcome, Sample, Trial};
 use crate::golden::compare;
 
 /// What a role was shown.
-struct Shown {
+pub(super) struct Shown {
     role: String,
     messages: Vec<(ChatRole, String)>,
 }
 
 /// Runs the samples of a task; `answer` speaks for all roles, told who is asked and for the how many-th time.
-fn drive(task: &str, answer: impl Fn(&str, usize) -> String) -> Vec<(Outcome, Vec<Shown>)> {
+pub(super) fn drive(task: &str, answer: impl Fn(&str, usize) -> String) -> Vec<(Outcome, Vec<Shown>)> {
     let compiled = compile("task.yaml", task.as_bytes(), &NoSources);
     let found: Vec<String> = compiled.diagnostics.iter().map(|one| one.concise(&compiled.sources)).collect();
     let (program, dataset) = compiled.program.unwrap_or_else(|| panic!("{found:#?}"));
