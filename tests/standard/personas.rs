@@ -152,4 +152,8 @@ fn a_row_names_its_persona() {
 fn a_slip_in_a_personas_name_is_found() {
     let compiled = compile("task.yaml", task("{goal: x, persona: tersse}", "[{id: one}]").as_bytes(), &NoSources);
     assert!(compiled.diagnostics.iter().any(|one| one.help.as_deref() == Some("did you mean `terse`?")));
+    let task = task("{goal: x}", "[{id: one}]") + "  - {use: persona_played, with: {persona: tersse}}\n";
+    let compiled = compile("task.yaml", task.as_bytes(), &NoSources);
+    let told: Vec<&str> = compiled.diagnostics.iter().filter_map(|one| one.help.as_deref()).collect();
+    assert!(told.contains(&"did you mean `terse`?"), "{told:?}");
 }

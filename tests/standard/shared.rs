@@ -83,6 +83,21 @@ fn every_turn_shares_its_claims_between_two_scorers() {
     assert_eq!(asked.iter().filter(|place| place.starts_with("score/two")).count(), 1, "{asked:?}");
 }
 
+/// Where nothing is found the second scorer asks nobody, so a run may stay under a limit that counts the list once.
+#[test]
+fn a_shared_list_counts_once_among_the_calls_that_are_sure_to_be_made() {
+    let meets = |calls: u32| {
+        let task = format!(
+            "aigo: 1\nname: t\nmodels: {{assistant: {{scripted: [Hi]}}, judge: {{scripted: [Hm]}}}}\nlimits: {{calls: {calls}}}\n\
+             dataset: {{samples: [{{id: a}}]}}\nsolvers: [{{user: Hi}}, generate]\nscorers:\n{TWICE}"
+        );
+        let compiled = compile("task.yaml", task.as_bytes(), &NoSources);
+        let told: Vec<String> = compiled.diagnostics.iter().map(|one| one.concise(&compiled.sources)).collect();
+        told.iter().any(|one| one.contains("calls"))
+    };
+    assert_eq!((meets(1), meets(2)), (true, false));
+}
+
 /// Elsewhere a second evaluation of the same conversations buys every verdict again.
 #[test]
 fn a_second_run_over_the_same_conversation_buys_nothing() {
