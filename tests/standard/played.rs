@@ -41,7 +41,7 @@ fn ran() -> (PathBuf, Ran) {
     std::fs::write(place.join("rows.jsonl"), rows).expect("the rows can be written");
     // The judge's word is that the event was brought about where its words were said in its turn.
     let probes: Vec<String> = standard::personas()
-        .flat_map(|name| probes_of(name))
+        .flat_map(probes_of)
         .collect::<std::collections::BTreeSet<_>>()
         .into_iter()
         .map(|probe| format!("  - {{name: {probe}, check: {{contains: Certainly}}}}\n"))

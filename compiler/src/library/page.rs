@@ -6,6 +6,7 @@ use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::FileId;
 use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 use aigo_source::NodeRef;
 
@@ -71,10 +72,8 @@ fn of_scorer(page: &mut Page, define: &Define, node: NodeRef<'_>) {
     for param in &defined.params {
         let told = node.get("params").and_then(|params| params.get(&param.name.value)?.get("description")?.as_str());
         let is_persona = param.ty == Type::persona();
-        let default = param.default.as_ref().map(|default| match is_persona {
-            true => ", none unless given".to_owned(),
-            false => format!(", {} unless given", default.value.to_json()),
-        });
+        let shown = |default: &Value| if is_persona { "none".to_owned() } else { default.to_json() };
+        let default = param.default.as_ref().map(|default| format!(", {} unless given", shown(&default.value)));
         let ty = if is_persona { "persona".to_owned() } else { param.ty.to_string() };
         let ty = format!("{ty}{}", default.unwrap_or_default());
         page.inputs.push((param.name.value.clone(), ty, told.unwrap_or_default().to_owned()));

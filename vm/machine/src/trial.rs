@@ -160,9 +160,11 @@ impl Trial {
                 Some(Asked { position, role, content }) => {
                     self.calls.push(Call { position, role, content, answer: answer.key() });
                     let others = self.shared.remove(&content).unwrap_or_default();
-                    let told = Event::Answered(answer.clone());
-                    self.advance(lane, resting.lane, resting.parent, told, &mut asks);
-                    self.tell(&others, &answer, &mut asks);
+                    let told = others.iter().map(|_| answer.clone()).collect::<Vec<Answer>>();
+                    self.advance(lane, resting.lane, resting.parent, Event::Answered(answer), &mut asks);
+                    for (other, answer) in others.into_iter().zip(told) {
+                        self.tell(other, answer, &mut asks);
+                    }
                 }
                 None => {
                     self.lanes.insert(lane, resting);

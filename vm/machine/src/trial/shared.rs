@@ -20,12 +20,10 @@ impl Trial {
         false
     }
 
-    /// Tells lanes what another one was answered.
-    pub(super) fn tell(&mut self, others: &[LaneId], answer: &Answer, asks: &mut Vec<Pending>) {
-        for id in others {
-            if let Some(resting) = self.lanes.remove(id) {
-                self.advance(*id, resting.lane, resting.parent, Event::Answered(answer.clone()), asks);
-            }
+    /// Tells a lane what another one was answered.
+    pub(super) fn tell(&mut self, id: LaneId, answer: Answer, asks: &mut Vec<Pending>) {
+        if let Some(resting) = self.lanes.remove(&id) {
+            self.advance(id, resting.lane, resting.parent, Event::Answered(answer), asks);
         }
     }
 }
