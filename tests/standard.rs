@@ -5,3 +5,5 @@ mod cases;
 mod library;
 mod peers;
 mod personas;
+mod played;
+mod shared;

@@ -150,6 +150,7 @@ pub(crate) fn in_place(scorer: ast::Scorer, scope: &Scope, found: &mut Diagnosti
         confirm: scorer.confirm.or_else(|| written.confirm.clone()),
         completion: scorer.completion.or(written.completion),
         when: scorer.when,
+        voids: scorer.voids.or_else(|| written.voids.clone()),
         tags: if scorer.tags.is_empty() { written.tags.clone() } else { scorer.tags },
         used: Some(used.clone()),
         name: scorer.name,

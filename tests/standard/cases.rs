@@ -24,6 +24,8 @@ pub(super) struct Case {
     /// What the judge answers, by the turn that is judged; 0 is the whole.
     replies: BTreeMap<u32, String>,
     calls: Option<usize>,
+    /// What stands in a prompt, `\n` for a line break.
+    shows: Vec<String>,
     /// Lines of what it comes to.
     wants: Vec<String>,
 }
@@ -50,7 +52,7 @@ impl Case {
     pub(super) fn of(text: &str) -> Self {
         let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
         let (scorer, title) = lines.next().and_then(|head| head.split_once(": ")).expect("a case has a head");
-        let (mut with, mut said, mut wants, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut with, mut said, mut wants, mut shows, mut count) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), 0);
         let (mut replies, mut calls, mut context) = (BTreeMap::new(), None, None::<Vec<Value>>);
         for line in lines {
             let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -68,6 +70,7 @@ impl Case {
                     let chunks = rest.split(" | ").filter(|chunk| !chunk.is_empty()).map(|chunk| json!(chunk));
                     context.get_or_insert_default().push(chunks.collect());
                 }
+                "shows" => shows.push(rest.replace("\\n", "\n")),
                 "=>" => wants.push(rest.to_owned()),
                 _ => messages(line, &mut said, &mut count),
             }
@@ -78,7 +81,7 @@ impl Case {
         if let Some(context) = context {
             record["searches"] = json!(context);
         }
-        Self { scorer: scorer.to_owned(), title: title.to_owned(), with, record, replies, calls, wants }
+        Self { scorer: scorer.to_owned(), title: title.to_owned(), with, record, replies, calls, shows, wants }
     }
 
     fn task(&self) -> String {
@@ -181,6 +184,9 @@ fn every_scorer_gives_the_right_verdict_at_the_right_turn_with_the_right_evidenc
             let wants = case.wants.join("\n     ");
             let _ = write!(wrong, "{}: {}\n  is ", case.scorer, case.title);
             let _ = writeln!(wrong, "{}\n  not {wants}\n  {} calls, not {calls}", lines.join("\n     "), prompts.len());
+        }
+        for text in case.shows.iter().filter(|text| !prompts.iter().any(|prompt| prompt.contains(*text))) {
+            let _ = writeln!(wrong, "{}: {}\n  no prompt shows {text:?}", case.scorer, case.title);
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -87,6 +87,8 @@ fn a_scorer_is_asked_for_by_name_and_version() {
         ("{use: policy_adherance}", "did you mean `policy_adherence`?"),
         ("{use: policy_adherence@}", "no name with a version"),
         ("{use: role_adherence}", "`role_adherence` needs `role`"),
+        // Without a reference the judge would grade a goal of its own making.
+        ("{use: goal_accuracy}", "`goal_accuracy` needs `expected`"),
     ] {
         let compiled = compile("task.yaml", task("", scorers).as_bytes(), &NoSources);
         let told = compiled.diagnostics.iter().any(|one| {

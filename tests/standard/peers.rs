@@ -109,7 +109,7 @@ fn long(scorer: &str, keys: &str, turns: u32) -> String {
     for turn in 1..=turns {
         let _ = write!(case, "{turn}u Question {turn}?\n{turn}a Answer {turn}?\ncontext A | B\n");
     }
-    let items = json!([{"fact": "f", "request": "r", "claim": "c", "rule": "x", "since": "", "correction": "c",
+    let items = json!([{"fact": "f", "request": "r", "claim": "c", "rule": "x", "since": "",
         "from": "a", "to": "b", "turn": "1u", "quote": "Question 1", "replaces": ""}]);
     for judged in 0..=turns {
         let score = match scorer {
@@ -123,7 +123,7 @@ fn long(scorer: &str, keys: &str, turns: u32) -> String {
         let one = json!({"evidence": [], "reason": "so", "score": score});
         let count = match scorer {
             "role_adherence" | "topic_adherence" | "clarification" | "simulator_fidelity" => turns,
-            "context_precision" | "context_relevancy" => 2,
+            "context_precision" | "context_relevancy" | "context_recall" => 2,
             _ => 1,
         };
         let mut reply = json!({"evidence": [], "reason": "so", "score": score, "items": items});
@@ -156,6 +156,8 @@ fn each_scorer_makes_the_calls_that_its_page_says() {
         ("faithfulness", context),
         ("context_precision", context),
         ("context_relevancy", context),
+        ("context_recall", "key with: {context: \"{{ searches }}\", expected: \"{{ searches }}\"}\n"),
+        ("persona_played", "key with: {persona: mind_changer}\n"),
     ] {
         let file = aigo_compiler::standard::of_scorer(scorer, None).expect("it is there");
         let formula = aigo_compiler::standard::page(file, scorer).expect("it has a page").calls.expect("calls");
@@ -173,6 +175,54 @@ fn each_scorer_makes_the_calls_that_its_page_says() {
             assert!(lines(&outcome)[0].ends_with("pass"), "{scorer}: {:?}", lines(&outcome));
         }
     }
+}
+
+/// A conversation that the application left, and one that nobody answered: facts, and neither dropped nor scored at the top.
+#[test]
+fn what_was_left_undone_is_not_complete_and_asks_nobody() {
+    let place = folder("std_left_undone");
+    let verdict = "{\"evidence\": [], \"reason\": \"so\", \"score\": true}";
+    let task = format!(
+        "aigo: 1\nname: left\nmodels:\n  assistant: {{scripted: [{{when: turn == 2, fault: 500}}, {{say: One moment.}}]}}\n  \
+         judge: {{scripted: [{{say: '{verdict}'}}]}}\n\
+         dataset: {{samples: [{{id: one}}]}}\nsolvers: [{{script: [Add a seat., And?]}}]\n\
+         scorers: [{{use: task_completion}}, {{use: conversation_completeness}}, {{use: turn_relevancy}}]\n"
+    );
+    std::fs::write(place.join("task.yaml"), task).expect("the task can be written");
+    run(&place, &["run", "task.yaml"]);
+    let one = crate::harness::trial(&crate::harness::only_run(&place), "one");
+    assert_eq!(one.close.as_ref().map(|close| close.ending.as_str()), Some("application_failure"));
+    assert_eq!(crate::harness::score(&one, "task_completion"), "scored 1 Some(false)");
+    assert_eq!(crate::harness::score(&one, "conversation_completeness"), "scored false Some(false)");
+    assert_eq!(crate::harness::score(&one, "turn_relevancy"), "scored 1.0 Some(true)");
+    assert_eq!(one.calls.iter().filter(|call| &*call.site.role == "judge").count(), 1, "only of the turn that there is");
+}
+
+#[test]
+fn a_conversation_of_the_users_alone_has_no_turn_to_judge() {
+    for scorer in ["turn_relevancy", "tool_use"] {
+        let (outcome, prompts) = Case::of(&format!("{scorer}: nobody answers\n1u Hello?\n2u Anybody?\n")).run();
+        assert_eq!((lines(&outcome), prompts.len()), (vec!["true pass (nothing at stake)".to_owned()], 0), "{scorer}");
+    }
+}
+
+/// A list of bad turns that names one twice, and a message of the user's, costs two turns of five elsewhere.
+#[test]
+fn an_answer_is_judged_once_and_a_message_of_the_users_never() {
+    let good = json!({"evidence": [], "reason": "so", "score": true});
+    let bad = json!({"evidence": [{"turn": "2a", "quote": "Answer 2"}], "reason": "so", "score": false});
+    let case = |verdicts: Vec<&Value>| {
+        let mut case = "role_adherence: one bad turn of five\nkey with: {role: Support.}\nkey over: rate\n".to_owned();
+        for turn in 1..=5 {
+            let _ = write!(case, "{turn}u Question {turn}?\n{turn}a Answer {turn}.\n");
+        }
+        let _ = writeln!(case, "says {}", json!({"verdicts": verdicts}));
+        whole(&case)
+    };
+    let one = case(vec![&good, &bad, &good, &good, &good]);
+    assert_eq!(one.value.and_then(|value| value.as_f64()), Some(0.8));
+    let twice = case(vec![&good, &bad, &bad, &good, &good, &good]);
+    assert_eq!((twice.outcome.word(), &*twice.reason), ("invalid", "`verdicts` has 6 entries for 5 items"));
 }
 
 /// One reply that cannot be read costs one conversation, and not the ten.

@@ -9,13 +9,13 @@ use aigo_machine::{Answer, ChatRole, Linked, Outcome, Sample, Trial};
 use crate::golden::compare;
 
 /// What a role was shown.
-struct Shown {
+pub(super) struct Shown {
     role: String,
     messages: Vec<(ChatRole, String)>,
 }
 
 /// Runs the samples of a task; `answer` speaks for all roles, told who is asked and for the how many-th time.
-fn drive(task: &str, answer: impl Fn(&str, usize) -> String) -> Vec<(Outcome, Vec<Shown>)> {
+pub(super) fn drive(task: &str, answer: impl Fn(&str, usize) -> String) -> Vec<(Outcome, Vec<Shown>)> {
     let compiled = compile("task.yaml", task.as_bytes(), &NoSources);
     let found: Vec<String> = compiled.diagnostics.iter().map(|one| one.concise(&compiled.sources)).collect();
     let (program, dataset) = compiled.program.unwrap_or_else(|| panic!("{found:#?}"));
@@ -152,4 +152,8 @@ fn a_row_names_its_persona() {
 fn a_slip_in_a_personas_name_is_found() {
     let compiled = compile("task.yaml", task("{goal: x, persona: tersse}", "[{id: one}]").as_bytes(), &NoSources);
     assert!(compiled.diagnostics.iter().any(|one| one.help.as_deref() == Some("did you mean `terse`?")));
+    let task = task("{goal: x}", "[{id: one}]") + "  - {use: persona_played, with: {persona: tersse}}\n";
+    let compiled = compile("task.yaml", task.as_bytes(), &NoSources);
+    let told: Vec<&str> = compiled.diagnostics.iter().filter_map(|one| one.help.as_deref()).collect();
+    assert!(told.contains(&"did you mean `terse`?"), "{told:?}");
 }

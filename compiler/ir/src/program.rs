@@ -28,6 +28,12 @@ pub const EXPECTATIONS: &str = "expectations";
 /// The name under which templates of applications and of calls read what the calls of `setup` brought.
 pub const SETUP: &str = "setup";
 
+/// The slot of a score graph with the names of the scorers that are void where the scorer fails.
+pub const VOIDS: &str = "_voids";
+
+/// Among these names, the word for all of them.
+pub const VOIDS_ALL: &str = "*";
+
 /// A compiled task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {

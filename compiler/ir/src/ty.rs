@@ -38,6 +38,13 @@ pub enum Type {
 }
 
 impl Type {
+    /// A persona, as a parameter has it: its name and text, what it must do, and the scorers that it probes.
+    pub fn persona() -> Self {
+        let list = || Self::List(Box::new(Self::Str));
+        let fields = [("name", Self::Str), ("text", Self::Str), ("must", list()), ("probes", list())];
+        Self::Record(fields.map(|(name, ty)| (Arc::from(name), ty)).into())
+    }
+
     /// The type of an attribute; `None` where the type has no such attribute.
     pub fn attribute(&self, name: &str) -> Option<Self> {
         let named = |pairs: &[(&str, Self)]| pairs.iter().find(|(n, _)| *n == name).map(|(_, ty)| ty.clone());

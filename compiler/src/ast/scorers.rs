@@ -127,6 +127,8 @@ pub(crate) struct Scorer {
     pub(crate) completion: Option<bool>,
     /// `when`
     pub(crate) when: Option<Leaf>,
+    /// `voids`
+    pub(crate) voids: Option<Leaf>,
     /// `tags`
     pub(crate) tags: Vec<Spanned<String>>,
     /// The definition that it is, where `use` named one.

@@ -97,6 +97,7 @@ impl Checker<'_> {
             return self.used_scorer(scorer, used);
         }
         let when = scorer.when.as_ref().map(|leaf| self.applies(leaf));
+        let voids = scorer.voids.as_ref().map(|leaf| self.voids(leaf));
         let method = match &scorer.method {
             ast::Method::Check(check) => self.text_check(check).map(|check| Method::Check(Box::new(check))),
             ast::Method::Judge(judge) => {
@@ -118,6 +119,7 @@ impl Checker<'_> {
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
             completion: scorer.completion == Some(true),
             when: when.flatten(),
+            voids: voids.flatten(),
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             origin: Origin::at(scorer.span),
             given: Vec::new(),

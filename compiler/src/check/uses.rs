@@ -1,5 +1,7 @@
 //! What definitions are given.
 
+use std::sync::Arc;
+
 use aigo_ir::diagnostic;
 use aigo_ir::expr::{Expr, Function, Kind};
 use aigo_ir::span::{Origin, Spanned};
@@ -61,6 +63,7 @@ impl Checker<'_> {
             return Some((param.slot.clone(), param.ty.clone(), Expr::literal(default.clone())));
         };
         let (expr, ty) = match (&param.ty, &argument.value) {
+            (ty, Tree::Text(leaf)) if *ty == Type::persona() => self.persona_named(leaf)?,
             (Type::Maybe(_), Tree::Text(leaf)) if !template::is_literal(&leaf.text) => self.maybe(leaf)?,
             _ => self.tree(&argument.value)?,
         };
@@ -139,6 +142,57 @@ impl Checker<'_> {
         None
     }
 
+    /// A persona that a parameter is given by its name, with what its definition says. Any other text is one that has to do
+    /// nothing and probes nothing.
+    fn persona_named(&mut self, leaf: &Leaf) -> Option<(Expr, Type)> {
+        let (name, ty) = self.filled(leaf)?;
+        if !ty.fits(&Type::Str) {
+            return Some((name, ty));
+        }
+        self.slip(leaf);
+        let texts = |texts: &mut dyn Iterator<Item = &str>| Value::list(texts.map(Value::str).collect());
+        let known = self.scope.personas.iter().map(|(name, persona)| {
+            let said = Value::map([
+                ("name", Value::str(name.as_str())),
+                ("text", Value::str(persona.text.text.trim_end())),
+                ("must", texts(&mut persona.must.iter().map(String::as_str))),
+                ("probes", texts(&mut persona.probes.iter().map(|probe| probe.value.as_str()))),
+            ]);
+            (name.as_str().into(), Expr::literal(said))
+        });
+        let known: Vec<(Arc<str>, Expr)> = known.collect();
+        let none = || Expr::literal(Value::list(Vec::new()));
+        let other = Expr::map(vec![
+            ("name".into(), name.clone()),
+            ("text".into(), name.clone()),
+            ("must".into(), none()),
+            ("probes".into(), none()),
+        ]);
+        let literal = name.constant();
+        let chosen = match literal.as_ref().and_then(Value::as_str) {
+            Some(text) => known.into_iter().find(|(name, _)| **name == *text).map_or(other, |(_, said)| said),
+            None if known.is_empty() => other,
+            None => {
+                let found = Expr::new(Kind::Item(Box::new(Expr::map(known)), Box::new(name)));
+                Expr::call(Function::Default, vec![found, other])
+            }
+        };
+        Some((chosen, Type::persona()))
+    }
+
+    /// Reports a word that is no persona's name, and nearly one.
+    fn slip(&mut self, leaf: &Leaf) {
+        let (personas, name) = (&self.scope.personas, leaf.text.trim());
+        let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_word || personas.contains_key(name) {
+            return;
+        }
+        let Some(near) = diagnostic::nearest(name, personas.keys().map(String::as_str)) else { return };
+        let found = catalog::UNKNOWN_DEFINITION.at(leaf.span, format!("there is no persona `{name}`"));
+        let found = found.help(format!("did you mean `{near}`?"));
+        self.found.push(found.fix(format!("write `{near}`"), leaf.span, near));
+    }
+
     /// The text of a persona: a name of one that is defined stands for its text.
     pub(super) fn persona(&mut self, leaf: &Leaf) -> crate::typed::Persona {
         use crate::typed::Persona;
@@ -151,16 +205,7 @@ impl Checker<'_> {
                 let text = persona.text.clone();
                 return Persona::Text(self.template(&text));
             }
-            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            let near = diagnostic::nearest(leaf.text.trim(), personas.keys().map(String::as_str));
-            if leaf.text.trim().chars().all(word)
-                && let Some(near) = near
-            {
-                let message = format!("there is no persona `{}`", leaf.text.trim());
-                let found = catalog::UNKNOWN_DEFINITION.at(leaf.span, message);
-                let near_fix = format!("write `{near}`");
-                self.found.push(found.help(format!("did you mean `{near}`?")).fix(near_fix, leaf.span, near));
-            }
+            self.slip(leaf);
             return Persona::Text(self.template(leaf));
         }
         match self.template_as_expression(leaf) {
@@ -204,6 +249,7 @@ impl Checker<'_> {
             confirm: scorer.confirm.as_ref().map(|confirm| confirm.value),
             completion: scorer.completion == Some(true),
             when: when.or(typed.when),
+            voids: typed.voids,
             tags: scorer.tags.iter().map(|tag| tag.value.as_str().into()).collect(),
             given,
             library: typed.library,

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::FileId;
+use aigo_ir::ty::Type;
+use aigo_ir::value::Value;
 use aigo_ir::verdict::{EvidenceRule, Scale};
 use aigo_source::NodeRef;
 
@@ -69,8 +71,11 @@ fn of_scorer(page: &mut Page, define: &Define, node: NodeRef<'_>) {
     let Some(defined) = define.scorers.iter().find(|one| one.name.value == page.name) else { return };
     for param in &defined.params {
         let told = node.get("params").and_then(|params| params.get(&param.name.value)?.get("description")?.as_str());
-        let default = param.default.as_ref().map(|default| format!(", {} unless given", default.value.to_json()));
-        let ty = format!("{}{}", param.ty, default.unwrap_or_default());
+        let is_persona = param.ty == Type::persona();
+        let shown = |default: &Value| if is_persona { "none".to_owned() } else { default.to_json() };
+        let default = param.default.as_ref().map(|default| format!(", {} unless given", shown(&default.value)));
+        let ty = if is_persona { "persona".to_owned() } else { param.ty.to_string() };
+        let ty = format!("{ty}{}", default.unwrap_or_default());
         page.inputs.push((param.name.value.clone(), ty, told.unwrap_or_default().to_owned()));
     }
     let Some(scorer) = &defined.body else { return };
@@ -96,6 +101,9 @@ fn of_scorer(page: &mut Page, define: &Define, node: NodeRef<'_>) {
         page.gives.push(("confirm", confirm.value.to_string()));
     }
     page.gives.push(("evidence", evidence(scorer).word().to_owned()));
+    if let Some(voids) = &scorer.voids {
+        page.gives.push(("voids where it fails", voids.text.trim().to_owned()));
+    }
     page.calls = Some(calls(scorer));
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock, PoisonError};
 
 pub use super::page::{Page, page};
 use super::{FIRST_FILE, Imported, Loader, Parsed};
-use crate::ast::{self, Define, Leaf, Method, Step, Verb};
+use crate::ast::{self, Define, Leaf, Method, Step, Tree, Verb};
 use crate::define::Scope;
 use crate::lint::allow::Allowances;
 use crate::lint::users;
@@ -115,6 +115,11 @@ impl<'u> Used<'u> {
     fn scorer(&mut self, scorer: &'u ast::Scorer) {
         if let Method::Use(used) = &scorer.method {
             self.scorers.push(used);
+            let personas = used.with.iter().filter(|argument| argument.name.value == "persona");
+            self.users.extend(personas.filter_map(|argument| match &argument.value {
+                Tree::Text(leaf) => Some(leaf),
+                _ => None,
+            }));
         }
     }
 

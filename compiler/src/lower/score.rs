@@ -9,7 +9,7 @@ use std::sync::Arc;
 use aigo_ir::check::Test;
 use aigo_ir::expr::{Comparison, Expr, Function, Kind};
 use aigo_ir::node::{Ending, MOST_PASSES, Node, Port, Unit};
-use aigo_ir::program;
+use aigo_ir::program::{self, VOIDS};
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Origin;
 use aigo_ir::ty::Type;
@@ -54,6 +54,10 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
             &format!("with/{}", slot.trim_start_matches('_')),
             scorer.origin,
         );
+    }
+    if let Some(names) = &scorer.voids {
+        let into = lower.flow.builder.slot(VOIDS, Type::List(Box::new(Type::Str)));
+        lower.flow.add(Node::Let { into, value: names.clone() }, "voids", scorer.origin);
     }
     match &scorer.when {
         None => {

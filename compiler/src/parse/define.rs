@@ -157,7 +157,7 @@ impl Reader<'_> {
     /// A type, as expressions name it.
     pub(super) fn type_of(&mut self, node: NodeRef<'_>) -> Option<Type> {
         let text = self.text(node, "type")?;
-        let found = Type::parse(&text.value);
+        let found = if text.value == "persona" { Some(Type::persona()) } else { Type::parse(&text.value) };
         if found.is_none() {
             let message = format!("`{}` is no type", text.value);
             let known = ["string", "integer", "number", "boolean", "any", "list<string>"];

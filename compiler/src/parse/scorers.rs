@@ -80,6 +80,7 @@ impl Reader<'_> {
         let confirm = fields.get("confirm").and_then(|node| self.confirm(node));
         let completion = fields.get("completion").and_then(|node| self.boolean(node, "completion"));
         let when = fields.get("when").and_then(|node| self.leaf(node, "when"));
+        let voids = fields.get("voids").and_then(|node| self.leaf(node, "voids"));
         let tags = fields.get("tags").map(|node| self.words(node, "tags", "tags")).unwrap_or_default();
         let method = match verb.value {
             "check" => self.check(value).map(|check| Method::Check(Box::new(check))),
@@ -107,6 +108,7 @@ impl Reader<'_> {
             confirm,
             completion,
             when,
+            voids,
             tags,
             used: None,
             span: verb.span,

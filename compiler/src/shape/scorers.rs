@@ -222,6 +222,11 @@ macro_rules! scorer_keys {
                 Form::Expression,
                 "Whether it applies to the sample; it reads fields, `sample` and the user's side.",
             ),
+            key(
+                "voids",
+                Form::Expression,
+                "Scorers whose verdicts are void where this one fails: `all`, or an expression that gives a list of names.",
+            ),
             key("tags", Form::Either(&[list(&Form::Text), Form::Text]), "For choosing scorers."),
         ]
     };

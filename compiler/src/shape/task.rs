@@ -128,8 +128,12 @@ pub static DEFINED_SOLVERS: Construct = Construct {
 pub static PARAM: Construct = Construct {
     name: "a parameter",
     keys: &[
-        key("type", Form::Like(&TYPE), "Its type: `string`, `integer`, `number`, `boolean`, `list<string>`. Required.")
-            .required(),
+        key(
+            "type",
+            Form::Like(&TYPE),
+            "Its type: `string`, `integer`, `number`, `boolean`, `list<string>`, `persona`. Required.",
+        )
+        .required(),
         key("default", Form::Any, "Its value where none is given; without one it must be given."),
         key("description", Form::Text, "What it means."),
     ],

@@ -33,6 +33,8 @@ pub(crate) struct Scorer {
     pub(crate) confirm: Option<u32>,
     pub(crate) completion: bool,
     pub(crate) when: Option<Expr>,
+    /// The scorers that are void where this one fails.
+    pub(crate) voids: Option<Expr>,
     pub(crate) tags: Vec<Arc<str>>,
     /// What a definition is given: bound before anything is asked.
     pub(crate) given: Vec<super::Binding>,

@@ -283,7 +283,9 @@ impl<'s> Stepper<'s> {
         let repeats = self.lane.draws.iter().filter(|known| **known == base).count();
         self.lane.draws.push(base);
         let mut writer = KeyWriter::new("aigo.draw.1");
-        writer.key(&base).str(&self.sample.key).u64(u64::from(self.sample.epoch)).str(&graph);
+        // Which scorer asks makes no difference to a list that all of them share.
+        let whose = if is_shared(&self.lane, &request) { EXTRACT } else { &graph };
+        writer.key(&base).str(&self.sample.key).u64(u64::from(self.sample.epoch)).str(whose);
         writer.list(self.lane.occurrence.len());
         for (item, n) in &self.lane.occurrence {
             writer.key(item).u64(u64::from(*n));
@@ -444,6 +446,16 @@ impl<'s> Stepper<'s> {
         self.lane.set(self.shape, into, value);
         Ok(Next::Follow(if ok { Port::Ok } else { Port::Bad }))
     }
+}
+
+/// What the draw of a shared list names in the place of a graph.
+const EXTRACT: &str = "extract";
+
+/// Whether a call that a lane has just counted is one that scorers share: a list that a lane of a score graph asks for before
+/// anything else. All such lanes begin at once, so which of them asks does not depend on the order of answers.
+pub(crate) fn is_shared(lane: &Lane, request: &Request) -> bool {
+    let is_list = request.schema.as_ref().is_some_and(|(name, _)| *name == "items");
+    is_list && matches!(lane.graph, GraphRef::Score(_)) && lane.draws.len() == 1
 }
 
 /// Everything of a call that can change its answer, but the draw.

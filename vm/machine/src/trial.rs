@@ -2,6 +2,8 @@
 //! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
 
 mod around;
+mod shared;
+mod voids;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -91,6 +93,10 @@ pub struct Trial {
     scores: Vec<ScoreRow>,
     calls: Vec<Call>,
     failed_scorers: BTreeMap<usize, String>,
+    /// Of scorers that void others where they fail: which.
+    voids: BTreeMap<usize, Vec<Arc<str>>>,
+    /// Extractions that are on their way, with the lanes that wait for another lane's.
+    shared: BTreeMap<Key, Vec<LaneId>>,
     /// An item of a map of the solve graph has failed, and others may still be on their way.
     failed_solve: Option<String>,
     unreached: usize,
@@ -128,6 +134,8 @@ impl Trial {
             scores: Vec::new(),
             calls: Vec::new(),
             failed_scorers: BTreeMap::new(),
+            voids: BTreeMap::new(),
+            shared: BTreeMap::new(),
             failed_solve: None,
             unreached: 0,
             traces,
@@ -149,8 +157,13 @@ impl Trial {
         } else if let Some(mut resting) = self.lanes.remove(&lane) {
             match resting.asked.take() {
                 Some(asked) => {
+                    let others = self.shared.remove(&asked.content).unwrap_or_default();
+                    let told = others.iter().map(|_| answer.clone()).collect::<Vec<Answer>>();
                     self.calls.push(Call::new(asked, &answer));
                     self.advance(lane, resting.lane, resting.parent, Event::Answered(answer), &mut asks);
+                    for (other, answer) in others.into_iter().zip(told) {
+                        self.tell(other, answer, &mut asks);
+                    }
                 }
                 None => {
                     self.lanes.insert(lane, resting);
@@ -199,6 +212,7 @@ impl Trial {
                 scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, message.as_str())));
             }
         }
+        self.void_by_others(&mut scores);
         let order = |name: &str| self.linked.program.scorers.iter().position(|scorer| &*scorer.name == name);
         scores.sort_by(|a, b| {
             let place = |row: &ScoreRow| (order(&row.scorer), row.turn, row.part.clone());
@@ -263,6 +277,9 @@ impl Trial {
                 _ => None,
             }));
             match last {
+                Some(Effect::Ask(ask)) if self.joins(id, &lane, &ask) => {
+                    self.lanes.insert(id, Resting { lane, parent, results: Vec::new(), asked: None });
+                }
                 Some(Effect::Ask(ask)) => {
                     let asked =
                         Asked { position: ask.position.clone(), role: ask.request.role.clone(), content: ask.content };
@@ -347,14 +364,17 @@ impl Trial {
     }
 
     fn ended(&mut self, lane: &Lane, ending: Ending, asks: &mut Vec<Pending>) {
-        if let GraphRef::Solve(at) = lane.graph {
-            self.keep(lane);
-            self.unreached = self.unreached_expectations(at, lane, ending);
-            let badly = matches!(
-                ending,
-                Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure | Ending::ToolFailure
-            );
-            self.solved(ending, lane.trouble.clone().filter(|_| badly), asks);
+        match lane.graph {
+            GraphRef::Score(at) => self.keep_voids(at, lane),
+            GraphRef::Solve(at) => {
+                self.keep(lane);
+                self.unreached = self.unreached_expectations(at, lane, ending);
+                let badly = matches!(
+                    ending,
+                    Ending::ApplicationFailure | Ending::Filtered | Ending::SimulatorFailure | Ending::ToolFailure
+                );
+                self.solved(ending, lane.trouble.clone().filter(|_| badly), asks);
+            }
         }
     }
 

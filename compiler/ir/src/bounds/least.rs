@@ -8,14 +8,21 @@ use crate::graph::{Graph, NodeId};
 use crate::message::{ASSISTANT, USER};
 use crate::node::{Bound, Ending, Jump, Node, Port, Said};
 use crate::program::Program;
+use crate::schema::Schema;
 use crate::value::Value;
 
 /// Calls of a run in which each sample takes the way with the fewest, no reply has a fault, and no judge has to repeat itself.
 /// Loops and maps over what only the run knows, such as the turns of a conversation, count as empty.
 pub fn least(program: &Program, samples: &Samples) -> u64 {
     let scorers = program.scorers.iter().filter_map(|scorer| scorer.graph.as_ref());
-    let scored = scorers.fold(0_u64, |sum, graph| sum.saturating_add(shortest(graph)));
-    let of_graph = |graph: &Graph| shortest(graph).saturating_add(if can_be_silent(graph) { 0 } else { scored });
+    let mut asked: Vec<&Node> = Vec::new();
+    let scored = scorers.fold(0_u64, |sum, graph| {
+        // A list that another scorer asks for too is asked for once.
+        let sum = sum.saturating_add(shortest(graph, &asked));
+        asked.extend(graph.nodes().map(|(_, placed)| &placed.node).filter(|node| is_list(node)));
+        sum
+    });
+    let of_graph = |graph: &Graph| shortest(graph, &[]).saturating_add(if can_be_silent(graph) { 0 } else { scored });
     let graphs: BTreeMap<&str, u64> = program.solves.iter().map(|graph| (&*graph.name, of_graph(graph))).collect();
     let of_kind = |(graph, count): (&str, u64)| graphs.get(graph).copied().unwrap_or(0).saturating_mul(count);
     let once = samples.counts().map(of_kind).fold(0_u64, u64::saturating_add);
@@ -55,8 +62,22 @@ impl Ways {
     }
 }
 
-/// The fewest calls from the entry to an end of the graph.
-fn shortest(graph: &Graph) -> u64 {
+fn is_list(node: &Node) -> bool {
+    matches!(node, Node::Generate { schema: Some(Schema::Items(_)), .. })
+}
+
+/// Whether two nodes ask the same, wherever they put the answer.
+fn same(a: &Node, b: &Node) -> bool {
+    match (a, b) {
+        (Node::Generate { role: a, view: shown, schema: wanted, .. }, Node::Generate { role, view, schema, .. }) => {
+            (a, shown, wanted) == (role, view, schema)
+        }
+        _ => false,
+    }
+}
+
+/// The fewest calls from the entry to an end of the graph, without those for lists that are asked for elsewhere.
+fn shortest(graph: &Graph, asked: &[&Node]) -> u64 {
     // Without the edges that go back a graph has no cycle, and a node is looked at after those that follow it. The recursion
     // would be as deep as the graph is long, so it is a stack. A cycle in a graph that verification refuses ends at `begun`.
     let mut known: BTreeMap<NodeId, Ways> = BTreeMap::new();
@@ -68,7 +89,7 @@ fn shortest(graph: &Graph) -> u64 {
         } else if begun.insert(id) {
             stack.extend(targets(graph, id).filter(|to| !begun.contains(to)));
         } else {
-            known.insert(id, ways(graph, id, &known));
+            known.insert(id, ways(graph, id, asked, &known));
             stack.pop();
         }
     }
@@ -117,7 +138,7 @@ fn targets(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
     graph.edges(id).filter(move |(port, jump, _)| *port != Port::Bad && !graph.goes_back(id, *jump)).map(|edge| edge.2)
 }
 
-fn ways(graph: &Graph, id: NodeId, known: &BTreeMap<NodeId, Ways>) -> Ways {
+fn ways(graph: &Graph, id: NodeId, asked: &[&Node], known: &BTreeMap<NodeId, Ways>) -> Ways {
     let Some(placed) = graph.get(id) else { return Ways::default() };
     let of = |to: NodeId| known.get(&to).cloned().unwrap_or_default();
     match &placed.node {
@@ -135,7 +156,8 @@ fn ways(graph: &Graph, id: NodeId, known: &BTreeMap<NodeId, Ways>) -> Ways {
             }
         }
         node => {
-            let calls = u64::from(matches!(node, Node::Generate { .. }));
+            let is_free = is_list(node) && asked.iter().any(|other| same(other, node));
+            let calls = u64::from(matches!(node, Node::Generate { .. }) && !is_free);
             let ports = graph.edges(id).filter(|(port, ..)| *port != Port::Bad).map(|(port, ..)| port);
             ports
                 .map(|port| through(graph, id, port, &of))

@@ -3,6 +3,8 @@
 
 use aigo_ir::expr::{Expr, Function, Kind};
 use aigo_ir::message::USER;
+use aigo_ir::program::VOIDS_ALL;
+use aigo_ir::ty::Type;
 use aigo_ir::value::Value;
 
 use super::Checker;
@@ -35,6 +37,21 @@ impl Checker<'_> {
                 .push(catalog::WHEN_READS_ANSWERS.at(leaf.locate(self.sources, range.clone()), message).help(help));
         }
         bad.is_empty().then_some(expr)
+    }
+
+    /// The scorers that are void where a scorer fails: a list of names, of which `*` stands for all.
+    pub(in crate::check) fn voids(&mut self, leaf: &Leaf) -> Option<Expr> {
+        if leaf.text.trim() == "all" {
+            return Some(Expr::literal(Value::list(vec![Value::str(VOIDS_ALL)])));
+        }
+        let (expr, ty) = self.expr(leaf)?;
+        if ty.fits(&Type::List(Box::new(Type::Str))) {
+            return Some(expr);
+        }
+        let message = format!("`voids` names scorers, and this is of type {ty}");
+        let help = "write `all`, or a list such as `['helpful']`";
+        self.found.push(catalog::WRONG_TYPE.at(leaf.span, message).help(help));
+        None
     }
 }
 

@@ -14,6 +14,12 @@ use super::graphs::Target;
 use super::{Lower, OF_TURN, TURN, WHOLE, without_value};
 use crate::typed::{Each, Graph, GraphStep, Scorer};
 
+/// How draws of shares are joined, such as of requests that were dealt with: no majority of them is a word of the scale.
+fn of_draws(scale: &Scale, join: Reducer) -> Option<Reducer> {
+    let is_number = join.counts_passes() || join == Reducer::Mean;
+    (is_number && *scale != Scale::Unit).then_some(Reducer::Median)
+}
+
 impl Lower {
     /// The graph's verdict: the slot that it is in.
     pub(super) fn graph(&mut self, scorer: &Scorer, graph: &Graph) -> Arc<str> {
@@ -61,7 +67,7 @@ impl Lower {
         });
         self.flow.leave();
         self.suffix = suffix;
-        let reducer = Reducer::of_draws(&self.scale.clone());
+        let reducer = of_draws(&self.scale, join).unwrap_or_else(|| Reducer::of_draws(&self.scale));
         let node = Node::Reduce { from: into, reducer, quorum: None, into: target.into.clone() };
         self.flow.add(node, &self.path("runs/joined"), self.origin);
         if of_turn {
@@ -107,7 +113,8 @@ impl Lower {
         let all = self.slot("_all", Type::List(Box::new(Type::Verdict)));
         let value = Expr::list(draws.iter().map(|slot| Expr::name(slot)).collect());
         self.flow.add(Node::Let { into: all.clone(), value }, &self.path("confirm/all"), origin);
-        let reducer = if self.scale == Scale::Boolean { Reducer::Majority } else { Reducer::Median };
+        let one_word = if self.scale == Scale::Boolean { Reducer::Majority } else { Reducer::Median };
+        let reducer = of_draws(&self.scale, join).unwrap_or(one_word);
         let node = Node::Reduce { from: all, reducer, quorum: None, into: into.clone() };
         self.flow.add(node, &self.path("confirm/joined"), origin);
         let asked = self.flow.replace(vec![(branch, Port::No)]);
