@@ -3,12 +3,10 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hasher as _};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
-
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::EdgeRef;
 
 use crate::node::{Jump, Node, Port};
 use crate::program::Field;
@@ -50,24 +48,28 @@ pub struct Graph {
     pub fields: Vec<Field>,
     /// Its slots.
     pub slots: Vec<Slot>,
-    digraph: DiGraph<Placed, (Port, Jump)>,
+    nodes: Vec<Placed>,
+    /// By the nodes that they leave, and by port.
+    edges: Vec<(Port, Jump, NodeId)>,
+    /// Of each node, where its edges end.
+    ends: Vec<u32>,
     has_twins: bool,
 }
 
 impl Graph {
     /// All nodes, by number.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeId, &Placed)> {
-        self.digraph.raw_nodes().iter().enumerate().map(|(at, node)| (id_of(NodeIndex::new(at)), &node.weight))
+        self.nodes.iter().enumerate().map(|(at, node)| (id_of(at), node))
     }
 
     /// A node.
     pub fn get(&self, id: NodeId) -> Option<&Placed> {
-        self.digraph.node_weight(index_of(id))
+        self.nodes.get(id.0 as usize)
     }
 
     /// The first node, which is the entry; none in an empty graph.
     pub fn entry(&self) -> Option<NodeId> {
-        self.digraph.node_indices().next().map(id_of)
+        self.nodes.first().map(|_| id_of(0))
     }
 
     /// Whether two nodes have one path, as the builder saw when they were added.
@@ -77,14 +79,15 @@ impl Graph {
 
     /// Where a port leads.
     pub fn follow(&self, from: NodeId, port: Port) -> Option<(Jump, NodeId)> {
-        let found = self.digraph.edges(index_of(from)).find(|edge| edge.weight().0 == port)?;
-        Some((found.weight().1, id_of(found.target())))
+        self.edges(from).find(|edge| edge.0 == port).map(|(_, jump, to)| (jump, to))
     }
 
     /// The out-edges of a node, by port.
     pub fn edges(&self, from: NodeId) -> impl Iterator<Item = (Port, Jump, NodeId)> + Clone {
-        // `finish` adds them from the last port to the first, and they come from the last added to the first.
-        self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())))
+        let at = from.0 as usize;
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let end = self.ends.get(at).copied().unwrap_or(start);
+        self.edges.get(start as usize..end as usize).unwrap_or_default().iter().copied()
     }
 
     /// The number of a slot.
@@ -138,16 +141,14 @@ impl PartialEq for Graph {
     }
 }
 
-fn id_of(index: NodeIndex) -> NodeId {
-    NodeId(u32::try_from(index.index()).unwrap_or(u32::MAX))
-}
-
-fn index_of(id: NodeId) -> NodeIndex {
-    NodeIndex::new(id.0 as usize)
+fn id_of(at: usize) -> NodeId {
+    NodeId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// How many nodes most graphs have at most.
 const COMMON: usize = 28;
+/// The first ordinal of a path that is there already.
+const FIRST: u32 = 2;
 
 /// Makes a graph: nodes first, in any order, then their edges.
 #[derive(Clone, Debug)]
@@ -155,39 +156,11 @@ pub struct GraphBuilder {
     slots: Vec<Slot>,
     slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
-    paths: Paths,
+    /// The paths of the nodes, each with the first ordinal behind it that may be free. Nobody asks for their order.
+    paths: HashMap<Arc<str>, u32, BuildHasherDefault<DefaultHasher>>,
     has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
-}
-
-/// The paths of a graph's nodes, each with the first ordinal behind it that may be free. They are long and begin alike, so
-/// they are found by their hashes; those that share one stand side by side.
-#[derive(Clone, Debug, Default)]
-struct Paths(BTreeMap<(u64, u32), (Arc<str>, u32)>);
-
-impl Paths {
-    /// The ordinal of a path that is known.
-    fn get(&self, path: &str) -> Option<u32> {
-        self.0.get(&self.place(path)).map(|(_, ordinal)| *ordinal)
-    }
-
-    /// Makes a path known. Gives the ordinal that it had, if it was.
-    fn set(&mut self, path: Arc<str>, ordinal: u32) -> Option<u32> {
-        let place = self.place(&path);
-        self.0.insert(place, (path, ordinal)).map(|(_, before)| before)
-    }
-
-    /// Where a path stands, or would.
-    fn place(&self, path: &str) -> (u64, u32) {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(path.as_bytes());
-        let mut place = (hasher.finish(), 0);
-        while self.0.get(&place).is_some_and(|(known, _)| **known != *path) {
-            place.1 += 1;
-        }
-        place
-    }
 }
 
 impl Default for GraphBuilder {
@@ -196,7 +169,7 @@ impl Default for GraphBuilder {
             slots: Vec::new(),
             slot_names: BTreeSet::new(),
             nodes: Vec::with_capacity(COMMON / 2),
-            paths: Paths::default(),
+            paths: HashMap::with_capacity_and_hasher(COMMON, BuildHasherDefault::default()),
             has_twins: false,
             edges: Vec::with_capacity(COMMON),
             breaks: Vec::new(),
@@ -221,29 +194,48 @@ impl GraphBuilder {
 
     /// Whether a node of that path is there.
     pub fn has_path(&self, path: &str) -> bool {
-        self.paths.get(path).is_some()
+        self.paths.contains_key(path)
     }
 
     /// A path that no node has yet: the wanted one, or it with the first ordinal from 2 on that is free.
     pub fn free_path(&mut self, wanted: &str) -> Arc<str> {
         // Paths are never taken away, so ordinals below the one that was free last are taken.
-        let Some(mut ordinal) = self.paths.get(wanted) else { return wanted.into() };
+        let Some(mut ordinal) = self.paths.get(wanted).copied() else { return wanted.into() };
         loop {
             let path = format!("{wanted}.{ordinal}");
             if !self.has_path(&path) {
-                self.paths.set(wanted.into(), ordinal);
+                self.paths.insert(wanted.into(), ordinal);
                 return path.into();
             }
             ordinal += 1;
         }
     }
 
+    /// Adds a node under a path that no node has yet: the wanted one where it is free, as most are.
+    pub fn add_free(&mut self, node: Node, wanted: &str, region: Option<NodeId>, origin: Origin) -> NodeId {
+        let path: Arc<str> = wanted.into();
+        match self.paths.entry(path.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(FIRST);
+                self.push(Placed { node, path, region, origin })
+            }
+            Entry::Occupied(_) => {
+                let path = self.free_path(wanted);
+                self.add(node, path, region, origin)
+            }
+        }
+    }
+
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
         let path = path.into();
-        self.has_twins |= self.paths.set(path.clone(), 2).is_some();
-        self.nodes.push(Placed { node, path, region, origin });
-        NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
+        self.has_twins |= self.paths.insert(path.clone(), FIRST).is_some();
+        self.push(Placed { node, path, region, origin })
+    }
+
+    fn push(&mut self, placed: Placed) -> NodeId {
+        self.nodes.push(placed);
+        id_of(self.nodes.len() - 1)
     }
 
     /// The ports of a node that was added.
@@ -289,32 +281,65 @@ impl GraphBuilder {
     /// are not there become the outermost: verification then names the node.
     pub fn finish(mut self, name: impl Into<Arc<str>>) -> Graph {
         self.edges.extend(self.broken_out());
+        let count = self.nodes.len();
+        if !self.is_ordered() {
+            self.reorder();
+        }
+        let is_there = |id: NodeId| (id.0 as usize) < count;
+        self.edges.retain(|(from, _, _, to)| is_there(*from) && is_there(*to));
+        self.edges.sort_unstable();
+        let mut ends = Vec::with_capacity(count);
+        let mut edges = Vec::with_capacity(self.edges.len());
+        for (from, port, jump, to) in self.edges {
+            ends.resize(from.0 as usize, length(&edges));
+            edges.push((port, jump, to));
+        }
+        ends.resize(count, length(&edges));
+        Graph {
+            name: name.into(),
+            fields: Vec::new(),
+            slots: self.slots,
+            nodes: self.nodes,
+            edges,
+            ends,
+            has_twins: self.has_twins,
+        }
+    }
+
+    /// Whether the nodes were added in the order of the text form, as the lowering does.
+    fn is_ordered(&self) -> bool {
+        // The headers of the regions that the last node was in, and the node itself, which may be a header.
+        let mut around: Vec<NodeId> = Vec::new();
+        self.nodes.iter().enumerate().all(|(at, placed)| {
+            while around.last().is_some_and(|header| Some(*header) != placed.region) {
+                around.pop();
+            }
+            let is_next = around.last().copied() == placed.region;
+            around.push(id_of(at));
+            is_next
+        })
+    }
+
+    /// Numbers the nodes in the order of the text form. What refers to a node that is not there refers to none.
+    fn reorder(&mut self) {
+        let mut new = vec![NodeId(u32::MAX); self.nodes.len()];
         let order = self.order();
-        let mut new = vec![NodeIndex::end(); self.nodes.len()];
         for (at, &old) in order.iter().enumerate() {
             if let Some(place) = new.get_mut(old) {
-                *place = NodeIndex::new(at);
+                *place = id_of(at);
             }
         }
-        let renumber = |id: NodeId| new.get(id.0 as usize).copied().filter(|index| *index != NodeIndex::end());
-        let mut digraph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
-        let mut nodes: Vec<Option<Placed>> = self.nodes.into_iter().map(Some).collect();
+        let renumber = |id: NodeId| new.get(id.0 as usize).copied().unwrap_or(NodeId(u32::MAX));
+        let mut nodes: Vec<Option<Placed>> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
         for &old in &order {
             if let Some(placed) = nodes.get_mut(old).and_then(Option::take) {
-                let region = placed.region.and_then(renumber).map(id_of);
-                digraph.add_node(Placed { region, ..placed });
+                let region = placed.region.map(renumber).filter(|region| region.0 != u32::MAX);
+                self.nodes.push(Placed { region, ..placed });
             }
         }
-        let known = |(from, port, jump, to): &(NodeId, Port, Jump, NodeId)| {
-            Some((renumber(*from)?, *port, *jump, renumber(*to)?))
-        };
-        let mut edges: Vec<_> = self.edges.iter().filter_map(known).collect();
-        // The last first: see `Graph::edges`.
-        edges.sort_unstable_by(|a, b| b.cmp(a));
-        for (from, port, jump, to) in edges {
-            digraph.add_edge(from, to, (port, jump));
+        for (from, _, _, to) in &mut self.edges {
+            (*from, *to) = (renumber(*from), renumber(*to));
         }
-        Graph { name: name.into(), fields: Vec::new(), slots: self.slots, digraph, has_twins: self.has_twins }
     }
 
     /// Headers before their regions, siblings as they were added.
@@ -334,4 +359,8 @@ impl GraphBuilder {
         }
         order
     }
+}
+
+fn length<T>(items: &[T]) -> u32 {
+    u32::try_from(items.len()).unwrap_or(u32::MAX)
 }
