@@ -3,9 +3,9 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
 use crate::node::{Jump, Node, Port};
@@ -156,11 +156,46 @@ pub struct GraphBuilder {
     slots: Vec<Slot>,
     slot_names: BTreeSet<Arc<str>>,
     nodes: Vec<Placed>,
-    /// The paths of the nodes, each with the first ordinal behind it that may be free. Nobody asks for their order.
-    paths: HashMap<Arc<str>, u32, BuildHasherDefault<DefaultHasher>>,
+    paths: Paths,
     has_twins: bool,
     edges: Vec<(NodeId, Port, Jump, NodeId)>,
     breaks: Vec<(NodeId, Port)>,
+}
+
+/// The paths of a graph's nodes, each with the first ordinal behind it that may be free. They are long and begin alike, so
+/// they are found by their hashes; those that share one stand side by side.
+#[derive(Clone, Debug, Default)]
+struct Paths(BTreeMap<(u64, u32), (Arc<str>, u32)>);
+
+impl Paths {
+    /// The ordinal of a path that is known.
+    fn get(&self, path: &str) -> Option<u32> {
+        self.0.get(&self.place(path)).map(|(_, ordinal)| *ordinal)
+    }
+
+    /// Makes a path known. Gives the ordinal that it had, if it was.
+    fn set(&mut self, path: Arc<str>, ordinal: u32) -> Option<u32> {
+        let place = self.place(&path);
+        self.0.insert(place, (path, ordinal)).map(|(_, before)| before)
+    }
+
+    /// Makes a path known. None where it was.
+    fn claim(&mut self, path: &str) -> Option<Arc<str>> {
+        let place = self.place(path);
+        let Entry::Vacant(free) = self.0.entry(place) else { return None };
+        Some(free.insert((path.into(), FIRST)).0.clone())
+    }
+
+    /// Where a path stands, or would.
+    fn place(&self, path: &str) -> (u64, u32) {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(path.as_bytes());
+        let mut place = (hasher.finish(), 0);
+        while self.0.get(&place).is_some_and(|(known, _)| **known != *path) {
+            place.1 += 1;
+        }
+        place
+    }
 }
 
 impl Default for GraphBuilder {
@@ -169,7 +204,7 @@ impl Default for GraphBuilder {
             slots: Vec::new(),
             slot_names: BTreeSet::new(),
             nodes: Vec::with_capacity(COMMON / 2),
-            paths: HashMap::with_capacity_and_hasher(COMMON, BuildHasherDefault::default()),
+            paths: Paths::default(),
             has_twins: false,
             edges: Vec::with_capacity(COMMON),
             breaks: Vec::new(),
@@ -194,17 +229,17 @@ impl GraphBuilder {
 
     /// Whether a node of that path is there.
     pub fn has_path(&self, path: &str) -> bool {
-        self.paths.contains_key(path)
+        self.paths.get(path).is_some()
     }
 
     /// A path that no node has yet: the wanted one, or it with the first ordinal from 2 on that is free.
     pub fn free_path(&mut self, wanted: &str) -> Arc<str> {
         // Paths are never taken away, so ordinals below the one that was free last are taken.
-        let Some(mut ordinal) = self.paths.get(wanted).copied() else { return wanted.into() };
+        let Some(mut ordinal) = self.paths.get(wanted) else { return wanted.into() };
         loop {
             let path = format!("{wanted}.{ordinal}");
             if !self.has_path(&path) {
-                self.paths.insert(wanted.into(), ordinal);
+                self.paths.set(wanted.into(), ordinal);
                 return path.into();
             }
             ordinal += 1;
@@ -213,13 +248,9 @@ impl GraphBuilder {
 
     /// Adds a node under a path that no node has yet: the wanted one where it is free, as most are.
     pub fn add_free(&mut self, node: Node, wanted: &str, region: Option<NodeId>, origin: Origin) -> NodeId {
-        let path: Arc<str> = wanted.into();
-        match self.paths.entry(path.clone()) {
-            Entry::Vacant(free) => {
-                free.insert(FIRST);
-                self.push(Placed { node, path, region, origin })
-            }
-            Entry::Occupied(_) => {
+        match self.paths.claim(wanted) {
+            Some(path) => self.push(Placed { node, path, region, origin }),
+            None => {
                 let path = self.free_path(wanted);
                 self.add(node, path, region, origin)
             }
@@ -229,7 +260,7 @@ impl GraphBuilder {
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
         let path = path.into();
-        self.has_twins |= self.paths.insert(path.clone(), FIRST).is_some();
+        self.has_twins |= self.paths.set(path.clone(), FIRST).is_some();
         self.push(Placed { node, path, region, origin })
     }
 

@@ -66,9 +66,9 @@ fn of_leaf(leaf: &Leaf, message: &str, found: &mut Diagnostics) {
 /// The bytes that words are made of which may be keys.
 const PARTS: [bool; 256] = {
     let mut parts = [false; 256];
-    let mut byte = 0;
+    let mut byte = 0_u8;
     while byte < 128 {
-        parts[byte] = (byte as u8).is_ascii_alphanumeric() || byte == b'-' as usize || byte == b'_' as usize;
+        parts[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         byte += 1;
     }
     parts

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use aigo_ir::bounds;
 use aigo_ir::check::Test;
 use aigo_ir::program::Program;
+use aigo_ir::template::Template;
 use aigo_ir::verify::Reads;
 
 use super::score;
@@ -70,7 +71,7 @@ fn names(scorer: &Scorer) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = scorer.when.iter().flat_map(|when| when.names()).map(Arc::from).collect();
     match &scorer.method {
         Method::Check(check) => {
-            names.extend(check.test.templates().into_iter().flat_map(|template| template.names()));
+            names.extend(check.test.templates().into_iter().flat_map(Template::names));
             if let Test::Expr(expr) = &check.test {
                 let of_check = |name: &&str| !Test::NAMES.contains(name);
                 names.extend(expr.names().into_iter().filter(of_check).map(Arc::from));

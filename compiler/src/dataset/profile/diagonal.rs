@@ -32,7 +32,9 @@ impl Profile {
             source.combined(Map::of_unique(fields), &main).and_then(|raw| source.marked(raw))
         };
         let Ok(rows) = (0..longest).map(row).collect::<Result<Vec<_>, _>>() else { return false };
-        rows.iter().for_each(|raw| self.take(raw));
+        for raw in &rows {
+            self.take(raw);
+        }
         self.count = count;
         for group in &mut self.groups {
             group.count = count;
