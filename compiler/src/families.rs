@@ -149,8 +149,10 @@ pub static FAMILIES: &[Family] = &[
 
 /// The family of a model by its name on the wire; a folder before the name, as routers have it, is passed over.
 pub fn family(model: &str) -> Option<&'static Family> {
-    let name = model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let fitting = FAMILIES.iter().filter(|family| name.starts_with(family.prefix));
+    let name = model.rsplit('/').next().unwrap_or_default();
+    let first = name.bytes().next()?.to_ascii_lowercase();
+    let begins = |prefix: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let fitting = FAMILIES.iter().filter(|family| family.prefix.bytes().next() == Some(first) && begins(family.prefix));
     fitting.max_by_key(|family| family.prefix.len())
 }
 

@@ -52,6 +52,7 @@ use crate::define::Scope;
 use crate::library::Loader;
 use crate::lint::allow::Allowances;
 use crate::lock::Beside;
+use crate::lower::{Aside, Lowered};
 
 /// The name of the solve graph of a dataset's samples.
 pub const MAIN: &str = "main";
@@ -265,16 +266,16 @@ fn stages(
     }
     let tools = !typed.tools.is_empty();
     let solves = lint::Solves::of(&typed.solves);
-    let (mut program, never) = lower::lower(typed);
+    let Lowered { mut program, never, aside } = lower::lower(typed, wanted == Wanted::Findings);
     program.solves.extend(lower::of_transcripts(profile.transcripts(), tools));
     never_run(never, found);
     let reads = Reads::of(&program);
-    unsound(violations(wanted, &program, &reads), found, resolved.task.span);
+    unsound(violations(wanted, &program, &aside, &reads), found, resolved.task.span);
     if found.has_errors() {
         return None;
     }
-    let (read, by_others) = (reads.all(), read_by_others(&program));
-    let all_read = lint::read(&program, &reads).chain(&by_others).collect();
+    let (by_scorers, by_others) = (aside.names(), read_by_others(&program));
+    let all_read = lint::read(&program, &reads).chain(&by_scorers).chain(&by_others).map(|name| &**name).collect();
     let linted = lint::Linted {
         resolved: &resolved,
         scope: &scope,
@@ -289,9 +290,11 @@ fn stages(
     lint::definitions(&resolved.task.define, sources, found);
     lint::text(tree, found);
     let begun = profile.transcripts() != (false, false);
-    if wanted == Wanted::Findings && !plan::may_pass(&program, profile.count, begun) {
+    if wanted == Wanted::Findings && !plan::may_pass(&program, &aside, profile.count, begun) {
         return None;
     }
+    aside.lower(&mut program);
+    let read: BTreeSet<&Arc<str>> = reads.all().into_iter().chain(&by_scorers).collect();
     let is_read = |name: &Arc<str>| read.contains(name) || by_others.contains(name);
     program.fields.retain(|field| is_read(&field.name));
     let solve_reads = keep_read_fields(&mut program, &reads);
@@ -370,9 +373,9 @@ fn of_standard(
 
 /// What the verifier says of a program that was lowered from a task without mistakes. Its texts have been typed already; that
 /// the lowering keeps their types is looked at in builds for tests, and that it makes sound graphs, where they are to run.
-fn violations(wanted: Wanted, program: &Program, reads: &Reads) -> Vec<Violation> {
+fn violations(wanted: Wanted, program: &Program, aside: &Aside, reads: &Reads) -> Vec<Violation> {
     match wanted {
-        _ if cfg!(debug_assertions) => verify::verify(program),
+        _ if cfg!(debug_assertions) => verify::verify(&aside.whole(program)),
         Wanted::Program => verify::sound(program, reads),
         Wanted::Findings => verify::unassigned(program, reads),
     }

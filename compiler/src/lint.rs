@@ -47,7 +47,7 @@ pub(crate) struct Linted<'l> {
     /// What it was compiled to.
     pub(crate) program: &'l Program,
     /// The names that its graphs, roles, calls and tools read.
-    pub(crate) read: &'l BTreeSet<&'l Arc<str>>,
+    pub(crate) read: &'l BTreeSet<&'l str>,
     /// What it imports: where each import stands, and which file it is.
     pub(crate) imports: &'l [Spanned<FileId>],
     /// The texts.

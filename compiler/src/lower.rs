@@ -1,11 +1,13 @@
 //! Stage 4: the typed task to a [`Program`].
 
+mod aside;
 mod flow;
 pub(crate) mod prompts;
 mod recorded;
 mod score;
 mod solve;
 
+pub(crate) use aside::Aside;
 pub(crate) use recorded::of_transcripts;
 
 use std::sync::Arc;
@@ -18,11 +20,22 @@ use aigo_ir::verdict::{EvidenceRule, Scale};
 
 use crate::typed::{Method, Task};
 
-/// Lowers a task. Steps that can never run are given back by their places.
-pub(crate) fn lower(mut task: Task) -> (Program, Vec<Span>) {
+/// What a task is lowered to.
+pub(crate) struct Lowered {
+    pub(crate) program: Program,
+    /// The steps that can never run, by their places.
+    pub(crate) never: Vec<Span>,
+    /// The scorers of the program that have no graphs yet.
+    pub(crate) aside: Aside,
+}
+
+/// Lowers a task. Where only `findings` are wanted, scorers whose graphs can have none are put aside.
+pub(crate) fn lower(mut task: Task, findings: bool) -> Lowered {
     confirm(&mut task);
     let (solves, never) = solves(&task);
-    let mut scorers: Vec<Scorer> = task.scorers.iter().map(score::scorer).collect();
+    let is_aside = |scorer: &&crate::typed::Scorer| findings && aside::is_plain(scorer);
+    let lowered = |scorer| if is_aside(&scorer) { score::without_graph(scorer) } else { score::scorer(scorer) };
+    let mut scorers: Vec<Scorer> = task.scorers.iter().map(lowered).collect();
     let checkpoints = !task.checkpoints.is_empty();
     scorers.splice(0..0, task.checkpoints);
     if task.expects {
@@ -62,7 +75,8 @@ pub(crate) fn lower(mut task: Task) -> (Program, Vec<Span>) {
         personas,
         library,
     };
-    (program, never)
+    task.scorers.retain(|scorer| is_aside(&scorer));
+    Lowered { program, never, aside: Aside(task.scorers) }
 }
 
 /// Where one verdict could turn a gate red, a judge's failing one is asked for again, unless the task says how often or has

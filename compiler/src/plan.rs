@@ -6,6 +6,7 @@ use aigo_ir::program::Program;
 
 use crate::catalog;
 use crate::dataset::Dataset;
+use crate::lower::Aside;
 use crate::sources::Sources;
 
 /// What a run of the program over a dataset can come to at most: [`aigo_ir::bounds`]. It reads all rows once; the error is
@@ -23,10 +24,12 @@ fn samples(program: &Program, dataset: &Dataset, world: &dyn Sources) -> Result<
     Ok(samples)
 }
 
-/// Whether a quick count leaves it open that the run can pass its limit of calls.
-pub(crate) fn may_pass(program: &Program, samples: usize, begun: bool) -> bool {
+/// Whether a quick count leaves it open that the run can pass its limit of calls. Of the scorers that were put aside the
+/// program has no graphs.
+pub(crate) fn may_pass(program: &Program, aside: &Aside, samples: usize, begun: bool) -> bool {
     let conversations = (samples as u64).saturating_mul(u64::from(program.epochs));
-    let is_over = |limit| begun || bounds::crude(program).saturating_mul(conversations) > limit;
+    let crude = || bounds::crude_beside(program, |turns| aside.calls(turns));
+    let is_over = |limit| begun || crude().saturating_mul(conversations) > limit;
     program.limits.calls.is_some_and(is_over)
 }
 
@@ -36,7 +39,7 @@ pub(crate) fn may_pass(program: &Program, samples: usize, begun: bool) -> bool {
 /// conversations that have begun: transcripts.
 pub(crate) fn check(program: &Program, dataset: &Dataset, begun: bool, world: &dyn Sources, found: &mut Diagnostics) {
     let (Some(limit), Some(span)) = (program.limits.calls, program.limits.origin.0) else { return };
-    if !may_pass(program, dataset.count, begun) {
+    if !may_pass(program, &Aside::default(), dataset.count, begun) {
         return;
     }
     let Ok(samples) = samples(program, dataset, world) else { return };

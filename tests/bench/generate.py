@@ -202,8 +202,10 @@ def large(size, seed=1):
     rows = samples(dice, topic, size // 3 // 220)
     steps = system(dice, topic) + fill(lambda n: scripted(dice, topic, n))
     scorers = fill(lambda n: judge(dice, topic, f"judge_{n}"))
-    head = f"aigo: 1\nname: large\n{models(dice)}"
-    return f"{head}{rows}solvers:\n{steps}scorers:\n{scorers}gates:\n  - rate(judge_1) >= 0.5\n"
+    head = f"# aigo: allow(unused_field, unused_role, not_locked) its steps are scripted, so nobody reads what a simulated user would\naigo: 1\nname: large\n{models(dice)}"
+    count = scorers.count("  - name: judge_")
+    gates = "".join(f"  - rate(judge_{n}) >= 0.5\n" for n in range(1, count + 1))
+    return f"{head}{rows}solvers:\n{steps}scorers:\n{scorers}gates:\n{gates}"
 
 
 def write(folder, files, seed=1):

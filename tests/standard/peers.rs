@@ -195,7 +195,11 @@ fn what_was_left_undone_is_not_complete_and_asks_nobody() {
     assert_eq!(crate::harness::score(&one, "task_completion"), "scored 1 Some(false)");
     assert_eq!(crate::harness::score(&one, "conversation_completeness"), "scored false Some(false)");
     assert_eq!(crate::harness::score(&one, "turn_relevancy"), "scored 1.0 Some(true)");
-    assert_eq!(one.calls.iter().filter(|call| &*call.site.role == "judge").count(), 1, "only of the turn that there is");
+    assert_eq!(
+        one.calls.iter().filter(|call| &*call.site.role == "judge").count(),
+        1,
+        "only of the turn that there is"
+    );
 }
 
 #[test]

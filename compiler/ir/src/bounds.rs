@@ -25,7 +25,7 @@ use effects::{Known, Most, Of, Scoring};
 use facts::{Facts, Variables};
 use walk::{End, Talk};
 
-pub use crude::crude;
+pub use crude::{crude, crude_beside};
 pub use facts::Longest;
 pub use least::least;
 pub use samples::Samples;

@@ -3,6 +3,7 @@
 //! Every node carries its region, the innermost `loop` or `map` around it; such a node is the header of its region. Nodes are
 //! numbered in the order of the text form, a header before the nodes of its region, so a graph has one numbering.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
@@ -57,7 +58,7 @@ pub struct Graph {
 impl Graph {
     /// All nodes, by number.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeId, &Placed)> {
-        self.digraph.raw_nodes().iter().enumerate().map(|(at, node)| (id_of(NodeIndex::new(at)), &node.weight))
+        self.digraph.raw_nodes().iter().enumerate().map(|(at, node)| (id_of(at), &node.weight))
     }
 
     /// A node.
@@ -67,7 +68,7 @@ impl Graph {
 
     /// The first node, which is the entry; none in an empty graph.
     pub fn entry(&self) -> Option<NodeId> {
-        self.digraph.node_indices().next().map(id_of)
+        self.digraph.raw_nodes().first().map(|_| id_of(0))
     }
 
     /// Whether two nodes have one path, as the builder saw when they were added.
@@ -77,14 +78,13 @@ impl Graph {
 
     /// Where a port leads.
     pub fn follow(&self, from: NodeId, port: Port) -> Option<(Jump, NodeId)> {
-        let found = self.digraph.edges(index_of(from)).find(|edge| edge.weight().0 == port)?;
-        Some((found.weight().1, id_of(found.target())))
+        self.edges(from).find(|edge| edge.0 == port).map(|(_, jump, to)| (jump, to))
     }
 
     /// The out-edges of a node, by port.
     pub fn edges(&self, from: NodeId) -> impl Iterator<Item = (Port, Jump, NodeId)> + Clone {
         // `finish` adds them from the last port to the first, and they come from the last added to the first.
-        self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target())))
+        self.digraph.edges(index_of(from)).map(|edge| (edge.weight().0, edge.weight().1, id_of(edge.target().index())))
     }
 
     /// The number of a slot.
@@ -138,8 +138,8 @@ impl PartialEq for Graph {
     }
 }
 
-fn id_of(index: NodeIndex) -> NodeId {
-    NodeId(u32::try_from(index.index()).unwrap_or(u32::MAX))
+fn id_of(at: usize) -> NodeId {
+    NodeId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 fn index_of(id: NodeId) -> NodeIndex {
@@ -148,6 +148,8 @@ fn index_of(id: NodeId) -> NodeIndex {
 
 /// How many nodes most graphs have at most.
 const COMMON: usize = 28;
+/// The first ordinal of a path that is there already.
+const FIRST: u32 = 2;
 
 /// Makes a graph: nodes first, in any order, then their edges.
 #[derive(Clone, Debug)]
@@ -176,6 +178,13 @@ impl Paths {
     fn set(&mut self, path: Arc<str>, ordinal: u32) -> Option<u32> {
         let place = self.place(&path);
         self.0.insert(place, (path, ordinal)).map(|(_, before)| before)
+    }
+
+    /// Makes a path known. None where it was.
+    fn claim(&mut self, path: &str) -> Option<Arc<str>> {
+        let place = self.place(path);
+        let Entry::Vacant(free) = self.0.entry(place) else { return None };
+        Some(free.insert((path.into(), FIRST)).0.clone())
     }
 
     /// Where a path stands, or would.
@@ -238,12 +247,27 @@ impl GraphBuilder {
         }
     }
 
+    /// Adds a node under a path that no node has yet: the wanted one where it is free, as most are.
+    pub fn add_free(&mut self, node: Node, wanted: &str, region: Option<NodeId>, origin: Origin) -> NodeId {
+        match self.paths.claim(wanted) {
+            Some(path) => self.push(Placed { node, path, region, origin }),
+            None => {
+                let path = self.free_path(wanted);
+                self.add(node, path, region, origin)
+            }
+        }
+    }
+
     /// Adds a node. The header of its region must have been added before.
     pub fn add(&mut self, node: Node, path: impl Into<Arc<str>>, region: Option<NodeId>, origin: Origin) -> NodeId {
         let path = path.into();
-        self.has_twins |= self.paths.set(path.clone(), 2).is_some();
-        self.nodes.push(Placed { node, path, region, origin });
-        NodeId(u32::try_from(self.nodes.len() - 1).unwrap_or(u32::MAX))
+        self.has_twins |= self.paths.set(path.clone(), FIRST).is_some();
+        self.push(Placed { node, path, region, origin })
+    }
+
+    fn push(&mut self, placed: Placed) -> NodeId {
+        self.nodes.push(placed);
+        id_of(self.nodes.len() - 1)
     }
 
     /// The ports of a node that was added.
@@ -289,32 +313,58 @@ impl GraphBuilder {
     /// are not there become the outermost: verification then names the node.
     pub fn finish(mut self, name: impl Into<Arc<str>>) -> Graph {
         self.edges.extend(self.broken_out());
-        let order = self.order();
-        let mut new = vec![NodeIndex::end(); self.nodes.len()];
-        for (at, &old) in order.iter().enumerate() {
-            if let Some(place) = new.get_mut(old) {
-                *place = NodeIndex::new(at);
-            }
+        let count = self.nodes.len();
+        if !self.is_ordered() {
+            self.reorder();
         }
-        let renumber = |id: NodeId| new.get(id.0 as usize).copied().filter(|index| *index != NodeIndex::end());
-        let mut digraph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
-        let mut nodes: Vec<Option<Placed>> = self.nodes.into_iter().map(Some).collect();
-        for &old in &order {
-            if let Some(placed) = nodes.get_mut(old).and_then(Option::take) {
-                let region = placed.region.and_then(renumber).map(id_of);
-                digraph.add_node(Placed { region, ..placed });
-            }
-        }
-        let known = |(from, port, jump, to): &(NodeId, Port, Jump, NodeId)| {
-            Some((renumber(*from)?, *port, *jump, renumber(*to)?))
-        };
-        let mut edges: Vec<_> = self.edges.iter().filter_map(known).collect();
+        let is_there = |id: NodeId| (id.0 as usize) < count;
+        self.edges.retain(|(from, _, _, to)| is_there(*from) && is_there(*to));
         // The last first: see `Graph::edges`.
-        edges.sort_unstable_by(|a, b| b.cmp(a));
-        for (from, port, jump, to) in edges {
-            digraph.add_edge(from, to, (port, jump));
+        self.edges.sort_unstable_by(|a, b| b.cmp(a));
+        let mut digraph = DiGraph::with_capacity(count, self.edges.len());
+        for placed in self.nodes {
+            digraph.add_node(placed);
+        }
+        for (from, port, jump, to) in self.edges {
+            digraph.add_edge(index_of(from), index_of(to), (port, jump));
         }
         Graph { name: name.into(), fields: Vec::new(), slots: self.slots, digraph, has_twins: self.has_twins }
+    }
+
+    /// Whether the nodes were added in the order of the text form, as the lowering does.
+    fn is_ordered(&self) -> bool {
+        // The headers of the regions that the last node was in, and the node itself, which may be a header.
+        let mut around: Vec<NodeId> = Vec::new();
+        self.nodes.iter().enumerate().all(|(at, placed)| {
+            while around.last().is_some_and(|header| Some(*header) != placed.region) {
+                around.pop();
+            }
+            let is_next = around.last().copied() == placed.region;
+            around.push(id_of(at));
+            is_next
+        })
+    }
+
+    /// Numbers the nodes in the order of the text form. What refers to a node that is not there refers to none.
+    fn reorder(&mut self) {
+        let mut new = vec![NodeId(u32::MAX); self.nodes.len()];
+        let order = self.order();
+        for (at, &old) in order.iter().enumerate() {
+            if let Some(place) = new.get_mut(old) {
+                *place = id_of(at);
+            }
+        }
+        let renumber = |id: NodeId| new.get(id.0 as usize).copied().unwrap_or(NodeId(u32::MAX));
+        let mut nodes: Vec<Option<Placed>> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+        for &old in &order {
+            if let Some(placed) = nodes.get_mut(old).and_then(Option::take) {
+                let region = placed.region.map(renumber).filter(|region| region.0 != u32::MAX);
+                self.nodes.push(Placed { region, ..placed });
+            }
+        }
+        for (from, _, _, to) in &mut self.edges {
+            (*from, *to) = (renumber(*from), renumber(*to));
+        }
     }
 
     /// Headers before their regions, siblings as they were added.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::check::Test;
 use crate::engine::Engine;
-use crate::expr::Expr;
+use crate::expr::{Expr, Kind};
 use crate::gate::Gate;
 use crate::graph::Graph;
 use crate::key::{Key, KeyWriter};
@@ -275,8 +275,13 @@ pub fn node_templates(node: &Node) -> Vec<&Template> {
 pub fn node_names(node: &Node) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = node_slots(node).into_iter().cloned().collect();
     // What a check's condition reads of the check itself is nothing of the program's.
-    let of_check = |name: &&str| !matches!(node, Node::Check { .. }) || !Test::NAMES.contains(name);
-    names.extend(node_expressions(node).into_iter().flat_map(|expr| expr.names()).filter(of_check).map(Arc::from));
+    let of_check = matches!(node, Node::Check { .. });
+    for expr in node_expressions(node) {
+        expr.visit(&mut |part| match &part.kind {
+            Kind::Name(name) if !of_check || !Test::NAMES.contains(&&**name) => names.push(name.clone()),
+            _ => {}
+        });
+    }
     // Most texts have no place to fill in, and need not be read.
     let templates = node_templates(node).into_iter().filter(|template| template.source.contains('{'));
     names.extend(templates.flat_map(Template::names));

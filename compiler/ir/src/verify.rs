@@ -107,9 +107,7 @@ pub fn sound(program: &Program, reads: &Reads) -> Vec<Violation> {
 /// Where graphs read slots that are not assigned on every path to there: the one violation that a task can be the cause of.
 pub fn unassigned(program: &Program, reads: &Reads) -> Vec<Violation> {
     let graphs = program.graphs().enumerate();
-    graphs
-        .flat_map(|(at, graph)| slots::assigned_before_read(graph, &flow::topological(graph), reads.nodes(at)))
-        .collect()
+    graphs.flat_map(|(at, graph)| slots::unassigned(graph, &flow::topological(graph), reads.nodes(at))).collect()
 }
 
 fn run(program: &Program, reads: &Reads, depth: Depth) -> Vec<Violation> {

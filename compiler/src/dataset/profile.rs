@@ -1,5 +1,7 @@
 //! What is known of all rows: types, the fields that some lack, ids that stand twice.
 
+mod diagonal;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -89,7 +91,13 @@ pub(crate) fn profile(
     let mut ids = Ids::default();
     let declared = prepared.first().map(|source| source.declared.clone()).unwrap_or_default();
     let mut empty = Vec::new();
+    // What nobody hashes need not be gone through row by row.
+    let is_alone = prepared.len() == 1 && !for_dataset;
     for mut source in prepared {
+        if is_alone && profile.diagonal(&source) {
+            profile.prepared.push(source);
+            continue;
+        }
         let filter = source.filter.as_ref().map(|(_, leaf)| leaf.span);
         let before = found.len();
         let left_out_all = profile.source(&mut source, world, &mut ids, sources, found);

@@ -84,15 +84,9 @@ impl Prepared {
                 Raw::new(row.fields.clone(), &main, place, &self.declared)
             })),
             From::Files(files) => Box::new(files.iter().flat_map(move |file| self.file(file, world))),
-            From::Matrix(columns) => Box::new(aigo_source::matrix(columns).map(move |fields| {
-                let id = combination(&fields);
-                let place = Place { span: self.span, what: What::Combination(id.as_str().into()) };
-                let cluster = fields.iter().next().map(|(_, value)| value_id(value).into_owned());
-                let mut raw = Raw::new(fields, &main, place, &self.declared)?;
-                raw.id = Some(id);
-                raw.cluster = cluster;
-                Ok(raw)
-            })),
+            From::Matrix(columns) => {
+                Box::new(aigo_source::matrix(columns).map(move |fields| self.combined(fields, &main)))
+            }
             From::Transcripts { files, each_turn } => {
                 Box::new(files.iter().flat_map(move |file| self.transcripts(file, *each_turn, world)))
             }
@@ -112,8 +106,19 @@ impl Prepared {
         Box::new(rows.map(|raw| raw.and_then(|raw| self.marked(raw))))
     }
 
+    /// A combination of a matrix.
+    pub(super) fn combined(&self, fields: Map, main: &Arc<str>) -> Result<Raw, Problem> {
+        let id = combination(&fields);
+        let place = Place { span: self.span, what: What::Combination(id.as_str().into()) };
+        let cluster = fields.iter().next().map(|(_, value)| value_id(value).into_owned());
+        let mut raw = Raw::new(fields, main, place, &self.declared)?;
+        raw.id = Some(id);
+        raw.cluster = cluster;
+        Ok(raw)
+    }
+
     /// The row with what its source says of all its rows.
-    fn marked(&self, mut raw: Raw) -> Result<Raw, Problem> {
+    pub(super) fn marked(&self, mut raw: Raw) -> Result<Raw, Problem> {
         let more: Vec<String> = self.tags.iter().filter(|tag| !raw.tags.contains(tag)).cloned().collect();
         raw.tags.extend(more);
         let Some(cluster) = &self.cluster else { return Ok(raw) };

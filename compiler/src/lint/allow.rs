@@ -3,6 +3,7 @@
 //! Behind something, a comment covers what begins on its line. On a line of its own it covers the construct that begins below
 //! it, with everything in that. Above the first key of the file it covers the whole file.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use aigo_ir::diagnostic::{self, Diagnostic, Row, Severity};
@@ -53,14 +54,14 @@ impl Allowances {
         read
     }
 
-    fn comment(&mut self, tree: &Tree, blocks: &Blocks, comment: &Comment) {
+    fn comment(&mut self, tree: &Tree, blocks: &Blocks<'_>, comment: &Comment) {
         let Some((list, reason)) = self.parts(comment) else { return };
         let text = &comment.text;
         let at = |range: Range<usize>| {
             let start = comment.span.start as usize + 1;
             Span::new(comment.span.file, start + range.start, start + range.end)
         };
-        let covers = blocks.covered(tree.text(), comment.span);
+        let covers = blocks.covered(comment.span);
         let before = self.all.len();
         let mut start = list.start;
         let names = text.get(list).unwrap_or_default();
@@ -185,54 +186,71 @@ fn unknown(word: &str, at: Span) -> Diagnostic {
 }
 
 /// The lines of a file that hold something, each with the end of what begins on it: the lines behind it that are indented
-/// deeper, and of a key the list that stands below it without further indentation. Found in one pass, however many comments ask.
-struct Blocks {
+/// deeper, and of a key the list that stands below it without further indentation. Found in one pass, however many comments ask,
+/// and not at all where they stand above the first key, as most do.
+struct Blocks<'t> {
+    text: &'t str,
     /// Where each line begins, and where its block ends.
-    lines: Vec<(usize, usize)>,
+    lines: OnceCell<Vec<(usize, usize)>>,
 }
 
-impl Blocks {
-    fn of(text: &str) -> Self {
-        let mut lines = Vec::new();
-        let mut levels = Vec::new();
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
-            let end = start + line.len();
+impl<'t> Blocks<'t> {
+    const fn of(text: &'t str) -> Self {
+        Self { text, lines: OnceCell::new() }
+    }
+
+    /// The lines that hold something: where each begins and ends, and how deep it is.
+    fn filled(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let mut end = 0;
+        self.text.split_inclusive('\n').filter_map(move |line| {
+            let start = end;
+            end += line.len();
             let content = line.trim_start_matches(['\u{feff}', ' ']);
             let word = content.trim();
-            if !word.is_empty() && !word.starts_with(['#', '%']) && word != "---" {
-                // An item belongs to the key above it that is indented as it is.
-                let is_item = word == "-" || word.starts_with("- ");
-                levels.push(2 * (line.len() - content.len()) + usize::from(is_item));
-                lines.push((start, end));
+            if word.is_empty() || word.starts_with(['#', '%']) || word == "---" {
+                return None;
             }
-            start = end;
-        }
-        // From the end: the lines that no line behind them is left of, the nearest on top.
-        let mut open: Vec<usize> = Vec::new();
-        let ends: Vec<usize> = lines.iter().map(|(_, end)| *end).collect();
-        for at in (0..lines.len()).rev() {
-            let level = |at: usize| levels.get(at).copied().unwrap_or_default();
-            while open.last().is_some_and(|behind| level(*behind) > level(at)) {
-                open.pop();
+            // An item belongs to the key above it that is indented as it is.
+            let is_item = word == "-" || word.starts_with("- ");
+            Some((start, end, 2 * (line.len() - content.len()) + usize::from(is_item)))
+        })
+    }
+
+    /// Where the first line begins that holds something.
+    fn first(&self) -> Option<usize> {
+        self.filled().next().map(|(start, ..)| start)
+    }
+
+    fn lines(&self) -> &[(usize, usize)] {
+        self.lines.get_or_init(|| {
+            let filled: Vec<(usize, usize, usize)> = self.filled().collect();
+            let mut lines: Vec<(usize, usize)> = filled.iter().map(|(start, end, _)| (*start, *end)).collect();
+            // From the end: the lines that no line behind them is left of, the nearest on top.
+            let mut open: Vec<usize> = Vec::new();
+            for at in (0..lines.len()).rev() {
+                let level = |at: usize| filled.get(at).map(|(.., level)| *level).unwrap_or_default();
+                while open.last().is_some_and(|behind| level(*behind) > level(at)) {
+                    open.pop();
+                }
+                let last = open.last().copied().unwrap_or(lines.len()) - 1;
+                if let (Some(line), Some((_, end, _))) = (lines.get_mut(at), filled.get(last)) {
+                    line.1 = *end;
+                }
+                open.push(at);
             }
-            let last = open.last().copied().unwrap_or(lines.len()) - 1;
-            if let (Some(line), Some(end)) = (lines.get_mut(at), ends.get(last)) {
-                line.1 = *end;
-            }
-            open.push(at);
-        }
-        Self { lines }
+            lines
+        })
     }
 
     /// The first line that holds something, at or behind a place: where it begins, and its block ends.
     fn line_behind(&self, at: usize) -> Option<(usize, usize)> {
-        self.lines.get(self.lines.partition_point(|(start, _)| *start < at)).copied()
+        let lines = self.lines();
+        lines.get(lines.partition_point(|(start, _)| *start < at)).copied()
     }
 
     /// The bytes in which findings begin that a comment covers.
-    fn covered(&self, text: &str, comment: Span) -> Range<u32> {
-        let at = comment.start as usize;
+    fn covered(&self, comment: Span) -> Range<u32> {
+        let (text, at) = (self.text, comment.start as usize);
         let before = text.get(..at).unwrap_or_default();
         let line = before.rfind('\n').map_or(0, |newline| newline + 1);
         let before = before.get(line..).unwrap_or_default();
@@ -243,7 +261,7 @@ impl Blocks {
             let end = self.line_behind(line).filter(|_| opens).map_or(behind, |(_, end)| end);
             return bytes(line, end);
         }
-        if self.lines.first().is_none_or(|(first, _)| at < *first) {
+        if self.first().is_none_or(|first| at < first) {
             return bytes(0, text.len() + 1);
         }
         // Other comments may stand between, and nothing else.
@@ -269,7 +287,7 @@ mod tests {
         let blocks = Blocks::of(text);
         let covered = |comment: &str| {
             let at = text.find(comment).unwrap_or_default();
-            let range = blocks.covered(text, Span::new(FileId(0), at, at + comment.len()));
+            let range = blocks.covered(Span::new(FileId(0), at, at + comment.len()));
             text.get(range.start as usize..(range.end as usize).min(text.len())).unwrap_or_default()
         };
         assert_eq!(covered("# top"), text);

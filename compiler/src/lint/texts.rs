@@ -63,21 +63,36 @@ fn of_leaf(leaf: &Leaf, message: &str, found: &mut Diagnostics) {
     }
 }
 
+/// The bytes that words are made of which may be keys.
+const PARTS: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        parts[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        byte += 1;
+    }
+    parts
+};
+
+/// No key is shorter, and most words are.
+const SHORTEST: usize = 20;
+
 /// `key_in_text`: a word anywhere in the file, comments included, that has the looks of a provider's key. Where keys are used
 /// one is an error; here it may be made up, so that a test can see whether it is given away.
 pub(super) fn keys(tree: &Tree, found: &mut Diagnostics) {
     let text = tree.text();
     let bytes = text.as_bytes();
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let is_part = |byte: &u8| PARTS.get(usize::from(*byte)).is_some_and(|is_part| *is_part);
+    // Behind a byte of no word. Where the next bytes are no long word, the next one begins behind the last of them that is of
+    // no word, so most bytes are not looked at.
     let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if !is_part(byte) {
-            at += 1;
+    while let Some(next) = bytes.get(at..at + SHORTEST) {
+        if let Some(last) = next.iter().rposition(|byte| !is_part(byte)) {
+            at += last + 1;
             continue;
         }
-        let length = bytes.iter().skip(at).take_while(|byte| is_part(**byte)).count();
-        // No key is shorter, and most words are.
-        if length >= 20 && text.get(at..at + length).is_some_and(is_long_key) {
+        let length = bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_part(byte)).count();
+        if text.get(at..at + length).is_some_and(is_long_key) {
             let message = "this has the looks of a key, and whoever reads the task can use it";
             let help = "remove it and change it where it is used: `{env: NAME}` takes one from the environment";
             let span = Span::new(tree.file(), at, at + length);

@@ -20,9 +20,7 @@ const FOR_PEOPLE: [&str; 5] = ["note", "notes", "comment", "description", "title
 pub(super) fn fields(linted: &Linted<'_>, found: &mut Diagnostics) {
     let task = linted.task();
     let beside = read_beside(linted);
-    let is_read = |name: &str| {
-        FOR_PEOPLE.contains(&name) || beside.contains(name) || linted.read.iter().any(|known| ***known == *name)
-    };
+    let is_read = |name: &str| FOR_PEOPLE.contains(&name) || beside.contains(name) || linted.read.contains(name);
     let mut told: BTreeSet<&str> = BTreeSet::new();
     let mut tell = |name: &str, span: Span, what: &str| {
         let help = "read it in a step or a scorer, group by it, `by=` of a gate, or remove it";
@@ -111,7 +109,7 @@ pub(super) fn names(linted: &Linted<'_>, found: &mut Diagnostics) {
     }
     let at: Vec<&str> = task.scorers.iter().filter_map(|one| one.at.as_ref()).map(|at| at.value.as_str()).collect();
     for (name, help) in bound {
-        if linted.read.iter().any(|read| ***read == *name.value) || at.contains(&name.value.as_str()) {
+        if linted.read.contains(&*name.value) || at.contains(&name.value.as_str()) {
             continue;
         }
         let message = format!("nothing reads `{}`", name.value);

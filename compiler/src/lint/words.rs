@@ -1,5 +1,6 @@
 //! What the words of a rubric say: which properties it asks for, and whether it names any.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Properties of answers, each with the words that ask for it. One judge, one property: two of them in one list are two.
@@ -173,29 +174,54 @@ const MEMORY: [&str; 15] = [
 ];
 
 /// The words of a text, in lower case, with their places.
-fn words(text: &str) -> Vec<(String, Range<usize>)> {
-    let mut words = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        match (c.is_alphanumeric(), start) {
-            (true, None) => start = Some(at),
-            (false, Some(from)) => {
-                words.push((text.get(from..at).unwrap_or_default().to_lowercase(), from..at));
-                start = None;
-            }
-            _ => {}
+fn words(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Range<usize>)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text.get(from..)?.find(char::is_alphanumeric)?;
+        let rest = text.get(start..)?;
+        let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        from = start + length;
+        let word = rest.get(..length)?;
+        // Most words are in lower case as they stand.
+        let is_lower = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let word = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
+        Some((word, start..from))
+    })
+}
+
+/// Of each first letter, how long the words of [`DIMENSIONS`] are that begin with it: a bit for each length. Most words of a
+/// rubric are none of them, and need not be compared with all.
+const LENGTHS: [u32; 26] = {
+    let mut lengths = [0_u32; 26];
+    let mut at = 0;
+    while at < DIMENSIONS.len() {
+        let words = DIMENSIONS[at].1;
+        let mut nth = 0;
+        while nth < words.len() {
+            let word = words[nth].as_bytes();
+            lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+            nth += 1;
         }
+        at += 1;
     }
-    words
+    lengths
+};
+
+/// The property that a word asks for.
+fn dimension(word: &str) -> Option<&'static str> {
+    let first = word.bytes().next()?.checked_sub(b'a')?;
+    let lengths = LENGTHS.get(usize::from(first))?;
+    if word.len() > 31 || lengths & (1 << word.len()) == 0 {
+        return None;
+    }
+    DIMENSIONS.iter().find(|(_, words)| words.contains(&word)).map(|(name, _)| *name)
 }
 
 /// A list in a rubric that asks for several properties: their names, and where the list stands.
 pub(super) fn dimensions(text: &str) -> Option<(Vec<&'static str>, Range<usize>)> {
-    let words = words(text);
-    let dimension = |word: &str| DIMENSIONS.iter().find(|(_, words)| words.contains(&word)).map(|(name, _)| *name);
     let mut list: Option<(Vec<&'static str>, Range<usize>)> = None;
-    for (word, place) in &words {
-        match (dimension(word), &mut list) {
+    for (word, place) in words(text) {
+        match (dimension(&word), &mut list) {
             (Some(name), Some((names, range))) if is_list(text, range.end, place.start) => {
                 if !names.contains(&name) {
                     names.push(name);
@@ -206,7 +232,7 @@ pub(super) fn dimensions(text: &str) -> Option<(Vec<&'static str>, Range<usize>)
                 if list.as_ref().is_some_and(|(names, _)| names.len() > 1) {
                     break;
                 }
-                list = Some((vec![name], place.clone()));
+                list = Some((vec![name], place));
             }
             (None, _) => {}
         }
@@ -224,12 +250,11 @@ fn is_list(text: &str, from: usize, to: usize) -> bool {
 
 /// The words of a rubric that praise, where it has no others that say for what.
 pub(super) fn only_praise(text: &str) -> Option<Vec<Range<usize>>> {
-    let words = words(text);
     let mut praise = Vec::new();
-    for (word, place) in words {
-        if PRAISE.contains(&word.as_str()) {
+    for (word, place) in words(text) {
+        if PRAISE.contains(&&*word) {
             praise.push(place);
-        } else if !FRAME.contains(&word.as_str()) {
+        } else if !FRAME.contains(&&*word) {
             return None;
         }
     }
@@ -238,7 +263,7 @@ pub(super) fn only_praise(text: &str) -> Option<Vec<Range<usize>>> {
 
 /// Whether a text asks that something be kept in mind over turns.
 pub(super) fn is_of_memory(text: &str) -> bool {
-    let words = words(text);
+    let words: Vec<_> = words(text).collect();
     let has = |wanted: &str| words.iter().any(|(word, _)| word == wanted);
     MEMORY.into_iter().any(has) || (has("mind") && ["keep", "keeps", "kept", "bears", "has"].into_iter().any(has))
 }

@@ -35,14 +35,12 @@ impl Flow {
 
     /// Adds a node; everything open leads to it, and its ports are open but for those that are taken up by the caller.
     pub(crate) fn add(&mut self, node: Node, path: &str, origin: Origin) -> NodeId {
-        let path = self.path(path);
-        let id = self.builder.add(node, path, self.regions.last().copied(), origin);
-        for (from, port) in std::mem::take(&mut self.open) {
-            let jump = Jump::On;
-            self.builder.connect(from, port, jump, id);
+        let id = self.builder.add_free(node, path, self.regions.last().copied(), origin);
+        for (from, port) in self.open.drain(..) {
+            self.builder.connect(from, port, Jump::On, id);
         }
         self.started = true;
-        self.open = self.builder.ports(id).iter().map(|&port| (id, port)).collect();
+        self.open.extend(self.builder.ports(id).iter().map(|&port| (id, port)));
         id
     }
 

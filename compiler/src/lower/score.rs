@@ -4,10 +4,13 @@ mod graphs;
 mod judges;
 mod whole;
 
+pub(super) use judges::ATTEMPTS;
+
 use std::sync::Arc;
 
 use aigo_ir::check::Test;
 use aigo_ir::expr::{Comparison, Expr, Function, Kind};
+use aigo_ir::graph::Graph;
 use aigo_ir::node::{Ending, MOST_PASSES, Node, Port, Unit};
 use aigo_ir::program::{self, VOIDS};
 use aigo_ir::reduce::Reducer;
@@ -28,23 +31,50 @@ const WHOLE: &str = "_whole";
 const REPLY: &str = "_reply";
 const OF_TURN: &str = "_of_turn";
 
+/// A scorer with its graph.
 pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
+    program::Scorer { graph: Some(graph(scorer)), ..without_graph(scorer) }
+}
+
+/// All of a scorer but its graph.
+pub(super) fn without_graph(scorer: &Scorer) -> program::Scorer {
     let scale = scorer.method.scale().clone();
     let evidence = match &scorer.method {
         Method::Judge(judge) => judge.evidence,
         Method::Check(_) | Method::Graph(_) => EvidenceRule::None,
     };
-    let skips = matches!(&scorer.method, Method::Judge(judge) if judge.skip.is_some());
+    // What a graph of the whole conversation gives is joined by its own nodes; its scorer has no values of turns.
+    let has_turns = !matches!(&scorer.method, Method::Graph(graph) if !graph.has_turns);
+    program::Scorer {
+        name: scorer.name.clone(),
+        pass: pass(scorer),
+        over: over(scorer, &scale).filter(|_| has_turns),
+        scale,
+        evidence,
+        skips: matches!(&scorer.method, Method::Judge(judge) if judge.skip.is_some()),
+        at: scorer.at.clone(),
+        completion: scorer.completion,
+        tags: scorer.tags.clone(),
+        graph: None,
+    }
+}
+
+/// The least number that passes.
+fn pass(scorer: &Scorer) -> f64 {
+    scorer.pass.unwrap_or_else(|| scorer.method.scale().default_pass())
+}
+
+fn graph(scorer: &Scorer) -> Graph {
+    let scale = scorer.method.scale().clone();
     let over = over(scorer, &scale);
-    let pass = scorer.pass.unwrap_or_else(|| scale.default_pass());
     let mut lower = Lower {
         flow: Flow::default(),
         name: scorer.name.clone(),
         origin: scorer.origin,
         space: String::new(),
         suffix: String::new(),
-        scale: scale.clone(),
-        pass,
+        pass: pass(scorer),
+        scale,
         of_turn: matches!(&scorer.method, Method::Graph(graph) if graph.of_turn.is_some()),
     };
     for (slot, ty, value) in &scorer.given {
@@ -76,22 +106,7 @@ pub(super) fn scorer(scorer: &Scorer) -> program::Scorer {
         }
     }
     lower.flow.add(Node::Exit { ending: Ending::Completed }, "end", Origin::default());
-    let graph = lower.flow.builder.finish(scorer.name.clone());
-    let (at, tags) = (scorer.at.clone(), scorer.tags.clone());
-    // What a graph of the whole conversation gives is joined by its own nodes; its scorer has no values of turns.
-    let over = over.filter(|_| !matches!(&scorer.method, Method::Graph(graph) if !graph.has_turns));
-    program::Scorer {
-        name: scorer.name.clone(),
-        scale,
-        pass,
-        over,
-        evidence,
-        skips,
-        at,
-        completion: scorer.completion,
-        tags,
-        graph: Some(graph),
-    }
+    lower.flow.builder.finish(scorer.name.clone())
 }
 
 /// How the values of turns become the conversation's; none where there are none.

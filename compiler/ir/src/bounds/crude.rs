@@ -11,10 +11,17 @@ use crate::value::Value;
 /// No sample that begins without messages makes more calls than this. Each node is counted as often as the loops and maps
 /// around it let it be, as if all ways were gone.
 pub fn crude(program: &Program) -> u64 {
+    crude_beside(program, |_| 0)
+}
+
+/// The same of a program that lacks the graphs of some scorers: `others` says how many calls those make at most in a
+/// conversation of so many turns.
+pub fn crude_beside(program: &Program, others: impl Fn(u64) -> u64) -> u64 {
     let of_solve = |graph: &Graph| {
         let (calls, turns) = counted(graph, None);
         let scored = program.scorers.iter().filter_map(|scorer| scorer.graph.as_ref());
-        scored.fold(calls, |sum, graph| sum.saturating_add(counted(graph, Some(turns)).0))
+        let scored = scored.fold(calls, |sum, graph| sum.saturating_add(counted(graph, Some(turns)).0));
+        scored.saturating_add(others(turns))
     };
     program.solves.iter().map(of_solve).max().unwrap_or(0)
 }

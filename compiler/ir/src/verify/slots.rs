@@ -70,27 +70,40 @@ impl<'g> Slots<'g> {
 
 /// Slots are assigned on all paths before they are read. `reads` has the names that each node reads.
 pub(super) fn assigned_before_read(graph: &Graph, order: &[NodeId], reads: &[Vec<Arc<str>>]) -> Vec<Violation> {
-    let mut found = Found::new("assigned_before_read", graph);
-    let slots = Slots::of(graph);
-    let mut unassigned: BTreeMap<NodeId, Vec<&Arc<str>>> = BTreeMap::new();
-    slots.assigned(graph, order, |id, state| {
-        let names = reads.get(id.0 as usize).map(Vec::as_slice).unwrap_or_default();
-        let missing = |name: &&Arc<str>| slots.number(name).is_some_and(|slot| !state.has(slot));
-        let missing: Vec<_> = names.iter().filter(missing).collect();
-        if !missing.is_empty() {
-            unassigned.insert(id, missing);
-        }
-    });
+    let mut violations = unassigned(graph, order, reads);
+    let (slots, mut found) = (Slots::of(graph), Found::new("assigned_before_read", graph));
     for (id, placed) in graph.nodes() {
-        for name in unassigned.remove(&id).into_iter().flatten() {
-            found.at(id, format!("the slot `{name}` is read, and not assigned on every path to here"));
-        }
         for port in placed.node.ports() {
             for slot in placed.node.assigns(*port) {
                 if slots.number(slot).is_none() {
                     found.at(id, format!("the slot `{slot}` is assigned and not declared"));
                 }
             }
+        }
+    }
+    violations.append(&mut found.violations);
+    violations.sort_by_key(|violation| violation.node);
+    violations
+}
+
+/// Where slots are read that are not assigned on all paths.
+pub(super) fn unassigned(graph: &Graph, order: &[NodeId], reads: &[Vec<Arc<str>>]) -> Vec<Violation> {
+    let mut found = Found::new("assigned_before_read", graph);
+    let slots = Slots::of(graph);
+    let mut unassigned: BTreeMap<NodeId, Vec<&Arc<str>>> = BTreeMap::new();
+    slots.assigned(graph, order, |id, state| {
+        let names = reads.get(id.0 as usize).map(Vec::as_slice).unwrap_or_default();
+        let missing = |name: &&Arc<str>| slots.number(name).is_some_and(|slot| !state.has(slot));
+        for name in names.iter().filter(missing) {
+            let known = unassigned.entry(id).or_default();
+            if !known.contains(&name) {
+                known.push(name);
+            }
+        }
+    });
+    for (id, names) in unassigned {
+        for name in names {
+            found.at(id, format!("the slot `{name}` is read, and not assigned on every path to here"));
         }
     }
     found.violations

@@ -16,6 +16,8 @@ use super::{lint, place};
 use crate::catalog;
 use crate::scalar::Style;
 
+mod untagged;
+
 /// How many nodes one file may hold.
 const MAX_NODES: usize = 500_000;
 /// How many findings are kept of one file.

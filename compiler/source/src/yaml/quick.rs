@@ -136,7 +136,7 @@ impl<'t> Quick<'_, 't> {
 
     fn scalar(&mut self, token: Token<'t>) -> Sure {
         let Token { text, style, start, end } = token;
-        self.hand_over(Event::Scalar { text, style, tag: None }, start, end)
+        if self.builder.untagged(text, style, start, end) { Ok(()) } else { Err(Doubt) }
     }
 
     fn deeper(&mut self) -> Sure {

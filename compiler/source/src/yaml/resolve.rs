@@ -110,8 +110,9 @@ pub(super) fn read_by_yaml_1_1(text: &str) -> Option<&'static str> {
     let first = text.bytes().next()?;
     if first.is_ascii_alphabetic() {
         // `y` and `n` are left out: the tools in use read them as text too, and they are frequent names.
-        let words = ["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"];
-        return (text.len() <= 3 && words.contains(&text)).then_some("a boolean");
+        let is_word = text.len() <= 3
+            && matches!(text, "yes" | "Yes" | "YES" | "no" | "No" | "NO" | "on" | "On" | "ON" | "off" | "Off" | "OFF");
+        return is_word.then_some("a boolean");
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if !unsigned.bytes().next()?.is_ascii_digit() {
@@ -125,6 +126,10 @@ pub(super) fn read_by_yaml_1_1(text: &str) -> Option<&'static str> {
     if let Some(bits) = unsigned.strip_prefix("0b") {
         return (!bits.is_empty() && bits.bytes().all(|b| matches!(b, b'0' | b'1' | b'_')))
             .then_some("a binary number");
+    }
+    // All others have one of these.
+    if !unsigned.bytes().any(|b| matches!(b, b'_' | b':' | b'-')) {
+        return None;
     }
     if unsigned.contains('_') && unsigned.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'_' | b'.')) {
         return Some("a number");

@@ -14,7 +14,7 @@ use crate::lower::prompts;
 use crate::typed::Judge;
 
 /// A judge is asked again once after an answer that cannot be used.
-pub(super) const ATTEMPTS: u32 = 2;
+pub(in crate::lower) const ATTEMPTS: u32 = 2;
 
 impl Lower {
     /// The verdict of one judge, or of a panel: the slot that it is in.

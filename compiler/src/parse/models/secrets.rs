@@ -98,7 +98,19 @@ fn is_secret(text: &str) -> bool {
     };
     let apart = |c: char| is_mark(c) || c.is_whitespace();
     let has_address = || text.contains("://") && text.split_whitespace().any(is_address_with_secret);
-    (text.len() >= SHORTEST && (text.split(apart).any(is_key) || is_credential(text))) || has_address()
+    (text.len() >= SHORTEST && ((may_have_key(text) && text.split(apart).any(is_key)) || is_credential(text)))
+        || has_address()
+}
+
+/// Whether a key may begin somewhere in a text: most texts need not be taken apart.
+fn may_have_key(text: &str) -> bool {
+    let mut before = b' ';
+    text.bytes().enumerate().any(|(at, byte)| {
+        // A key begins behind a mark or a blank, of which some are no ASCII.
+        let begins = !before.is_ascii_alphanumeric() && matches!(byte, b's' | b'r' | b'g' | b'x' | b'h' | b'A' | b'e');
+        before = byte;
+        begins && text.get(at..).is_some_and(|rest| STARTS.iter().any(|(start, _)| rest.starts_with(start)))
+    })
 }
 
 fn is_key(word: &str) -> bool {
