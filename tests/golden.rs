@@ -40,7 +40,7 @@ pub(crate) fn compare_at(path: &Path, now: &str) {
 #[test]
 fn the_quick_starts_program_is_the_golden_one() {
     // From the root, so that the comments name the task as a reader would.
-    let ran = run(root(), &["compile", "tasks/quickstart"]);
+    let ran = run(root(), &["compile", "tests/fixtures/quickstart"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     compare("quickstart.ir", &ran.out);
     let read = aigo_ir::read::read(&std::fs::read_to_string(golden("quickstart.ir")).unwrap()).unwrap();
@@ -50,7 +50,7 @@ fn the_quick_starts_program_is_the_golden_one() {
 #[test]
 fn the_quick_starts_report_is_the_golden_one() {
     let folder = folder("golden_report");
-    let ran = run(root(), &["run", "tasks/quickstart", "--runs", folder.join("runs").to_str().unwrap()]);
+    let ran = run(root(), &["run", "tests/fixtures/quickstart", "--runs", folder.join("runs").to_str().unwrap()]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let id = only_run(&folder).file_name().unwrap().to_str().unwrap().to_owned();
     compare("quickstart.report.txt", &ran.out.replace(&id, "RUN"));
@@ -64,7 +64,7 @@ fn the_golden_logs_replay_to_their_recorded_digests() {
     if blesses() {
         let folder = folder("golden_log");
         let runs = folder.join("runs");
-        run(root(), &["run", "tasks/quickstart", "-j", "1", "--runs", runs.to_str().unwrap()]);
+        run(root(), &["run", "tests/fixtures/quickstart", "-j", "1", "--runs", runs.to_str().unwrap()]);
         std::fs::create_dir_all(newest.parent().unwrap()).unwrap();
         std::fs::copy(only_run(&folder).join("log.jsonl"), &newest).unwrap();
         let folder = self::folder("golden_spine");

@@ -11,7 +11,7 @@ use crate::harness::{folder, root, run, run_with};
 /// Each form of two tasks: the quick start, and one with a part of every kind that has a shape of its own.
 #[test]
 fn what_is_made_of_a_program_is_the_golden_one() {
-    for (name, task) in [("quickstart", "tasks/quickstart"), ("shapes", "tests/fixtures/shapes.yaml")] {
+    for (name, task) in [("quickstart", "tests/fixtures/quickstart"), ("shapes", "tests/fixtures/shapes.yaml")] {
         for (emit, golden) in [("svg", "svg"), ("dot", "dot"), ("json", "program.json"), ("bounds", "bounds.txt")] {
             // From the root, so that places are those of the project.
             let ran = run(root(), &["compile", task, "--emit", emit]);
@@ -19,25 +19,26 @@ fn what_is_made_of_a_program_is_the_golden_one() {
             compare(&format!("{name}.{golden}"), &ran.out);
         }
     }
-    let ran = run(root(), &["compile", "tasks/quickstart"]);
-    assert_eq!(ran.out, run(root(), &["compile", "tasks/quickstart", "--emit", "ir"]).out, "`ir` unless said");
+    let ran = run(root(), &["compile", "tests/fixtures/quickstart"]);
+    assert_eq!(ran.out, run(root(), &["compile", "tests/fixtures/quickstart", "--emit", "ir"]).out, "`ir` unless said");
 }
 
 #[test]
 fn a_file_gets_what_would_be_printed() {
     let folder = folder("plan_output");
     let path = folder.join("task.svg");
-    let printed = run(root(), &["compile", "tasks/quickstart", "--emit", "svg"]);
-    let written = run(root(), &["compile", "tasks/quickstart", "--emit", "svg", "-o", path.to_str().unwrap()]);
+    let printed = run(root(), &["compile", "tests/fixtures/quickstart", "--emit", "svg"]);
+    let written = run(root(), &["compile", "tests/fixtures/quickstart", "--emit", "svg", "-o", path.to_str().unwrap()]);
     assert_eq!((written.code, written.out.as_str()), (0, ""), "{}", written.err);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), printed.out);
-    let nowhere = run(root(), &["compile", "tasks/quickstart", "-o", folder.join("no/such").to_str().unwrap()]);
+    let nowhere =
+        run(root(), &["compile", "tests/fixtures/quickstart", "-o", folder.join("no/such").to_str().unwrap()]);
     assert_eq!(nowhere.code, 2, "{}", nowhere.err);
 }
 
 #[test]
 fn bounds_are_an_object_too() {
-    let ran = run(root(), &["compile", "tasks/quickstart", "--emit", "bounds", "--format", "json"]);
+    let ran = run(root(), &["compile", "tests/fixtures/quickstart", "--emit", "bounds", "--format", "json"]);
     let found = ran.json();
     let all = &found["calls"];
     assert_eq!((found["samples"].as_u64(), found["conversations"].as_u64()), (Some(9), Some(9)));
@@ -75,7 +76,7 @@ const LEAST: u64 = 9;
 #[test]
 fn a_limit_that_the_run_is_sure_to_meet_is_told() {
     let folder = folder("over_calls");
-    let text = std::fs::read_to_string(root().join("tasks/quickstart/task.yaml")).unwrap();
+    let text = std::fs::read_to_string(root().join("tests/fixtures/quickstart/task.yaml")).unwrap();
     for (limit, warns) in [(LEAST - 1, true), (LEAST, false)] {
         let path = folder.join("task.yaml");
         std::fs::write(&path, text.replace("dataset:", &format!("limits: {{calls: {limit}}}\ndataset:"))).unwrap();

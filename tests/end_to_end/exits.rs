@@ -7,7 +7,7 @@ use crate::harness::{folder, only_run, root, run, task};
 /// A folder with a finished run of the quick start.
 fn quickstart(name: &str) -> (PathBuf, PathBuf) {
     let folder = folder(name);
-    let ran = run(&folder, &["run", root().join("tasks/quickstart").to_str().unwrap()]);
+    let ran = run(&folder, &["run", root().join("tests/fixtures/quickstart").to_str().unwrap()]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let path = only_run(&folder).join("log.jsonl");
     (folder, path)
@@ -182,7 +182,7 @@ fn an_edited_verdict_is_5_and_the_score_is_named() {
     assert!(ran.err.contains("the digest is "), "{}", ran.err);
     // Nor is such a run gone on with: an ended trial asks nothing, and must come to the same again.
     let lines = std::fs::read_to_string(&log).unwrap().lines().count();
-    std::fs::copy(root().join("tasks/quickstart/task.yaml"), folder.join("task.yaml")).unwrap();
+    std::fs::copy(root().join("tests/fixtures/quickstart/task.yaml"), folder.join("task.yaml")).unwrap();
     let resumed = run(&folder, &["resume", "last", "--task", "task.yaml"]);
     assert_eq!(resumed.code, 5, "{}", resumed.err);
     assert!(resumed.err.contains("[R0104]") && resumed.err.contains("was recorded as 5"), "{}", resumed.err);

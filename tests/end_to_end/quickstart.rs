@@ -4,7 +4,7 @@ use crate::harness::{Ran, folder, only_run, root, run, run_with};
 
 fn quickstart(name: &str, more: &[&str], environment: &[(&str, &str)]) -> (std::path::PathBuf, Ran) {
     let folder = folder(name);
-    let task = root().join("tasks/quickstart");
+    let task = root().join("tests/fixtures/quickstart");
     let mut arguments = vec!["run", task.to_str().unwrap()];
     arguments.extend(more);
     let ran = run_with(&folder, &arguments, environment);
@@ -82,7 +82,7 @@ fn the_digest_knows_neither_concurrency_nor_place_nor_time_zone() {
 #[test]
 fn another_word_is_another_digest() {
     let (folder, before) = quickstart("quickstart_word", &["--format", "json"], &[]);
-    let text = std::fs::read_to_string(root().join("tasks/quickstart/task.yaml")).unwrap();
+    let text = std::fs::read_to_string(root().join("tests/fixtures/quickstart/task.yaml")).unwrap();
     let changed = text.replace("You're welcome!", "You are welcome!");
     assert_ne!(text, changed);
     std::fs::write(folder.join("task.yaml"), changed).unwrap();

@@ -199,7 +199,7 @@ fn each_verdict_is_one_row_and_no_cell_a_formula() {
 #[test]
 fn a_finished_run_is_reported_later_as_it_was_then() {
     let folder = folder("report_later");
-    let tasks = root().join("tasks/quickstart");
+    let tasks = root().join("tests/fixtures/quickstart");
     let ran = with_reports(&folder, &["run", tasks.to_str().unwrap()]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     for (form, file) in FORMS {
@@ -224,7 +224,7 @@ fn a_finished_run_is_reported_later_as_it_was_then() {
 #[test]
 fn on_githubs_runners_the_summary_of_the_step_gets_the_markdown() {
     let folder = folder("report_github");
-    let tasks = root().join("tasks/quickstart");
+    let tasks = root().join("tests/fixtures/quickstart");
     let summary = folder.join("summary.md");
     std::fs::write(&summary, "# Before\n").unwrap();
     let environment = [("GITHUB_STEP_SUMMARY", summary.to_str().unwrap())];
@@ -242,7 +242,7 @@ fn on_githubs_runners_the_summary_of_the_step_gets_the_markdown() {
 #[test]
 fn an_interrupted_run_gets_every_report_with_the_denominators_it_has() {
     let folder = folder("report_open");
-    let text = std::fs::read_to_string(root().join("tasks/quickstart/task.yaml")).unwrap();
+    let text = std::fs::read_to_string(root().join("tests/fixtures/quickstart/task.yaml")).unwrap();
     // No gate is red at the best end, whichever conversations have ended.
     let text =
         text.replace("rate(no_price) >= 0.95", "rate(no_price) >= 0.2").replace("plan_kept) >= 4", "plan_kept) >= 2");

@@ -91,7 +91,7 @@ fn compiled(text: &str) -> (Program, SourceMap) {
 /// What a stranger has to read in the picture of a task with a simulated user.
 #[test]
 fn a_picture_says_what_the_task_does() {
-    let text = std::fs::read_to_string(root().join("tasks/quickstart/task.yaml")).unwrap();
+    let text = std::fs::read_to_string(root().join("tests/fixtures/quickstart/task.yaml")).unwrap();
     let (program, sources) = compiled(&text);
     let parts = parse(&svg(&program, &sources));
     let said: Vec<&str> =

@@ -36,7 +36,7 @@ fn errors(text: &str) -> Vec<Diagnostic> {
 /// nine of ten damaged files have one error, and none has one about names, fields or types.
 #[test]
 fn one_wrong_character_is_one_mistake() {
-    let files = ["tasks/quickstart/task.yaml", "tests/fixtures/generated.yaml"];
+    let files = ["tests/fixtures/quickstart/task.yaml", "tests/fixtures/generated.yaml"];
     let (mut damaged, mut alone, mut others) = (0, 0, BTreeMap::new());
     for file in files {
         let text = std::fs::read_to_string(root().join(file)).unwrap();

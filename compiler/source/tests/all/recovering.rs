@@ -130,7 +130,7 @@ fn one_wrong_character_does_not_lose_the_file() {
 /// The same of whole files, at some places only: on average nearly all of the file is kept, and never nothing.
 #[test]
 fn one_wrong_character_does_not_lose_a_whole_task() {
-    for file in ["tasks/quickstart/task.yaml", "tests/fixtures/generated.yaml"] {
+    for file in ["tests/fixtures/quickstart/task.yaml", "tests/fixtures/generated.yaml"] {
         let text = std::fs::read_to_string(format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
         let all = of(&read(&text));
         let (mut broken, mut kept, mut least) = (0_u32, 0.0, 1.0_f64);
