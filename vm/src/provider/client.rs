@@ -54,6 +54,8 @@ pub(super) fn http(concurrency: usize) -> Result<reqwest::Client, Box<Diagnostic
 pub(crate) struct Client {
     http: reqwest::Client,
     pub(super) wire: Wire,
+    /// Where requests go: parsed once, and not for each.
+    url: reqwest::Url,
     /// All of them; those that hold secrets are marked, so that no debug output shows them.
     headers: HeaderMap,
     secrets: Redactor,
@@ -80,6 +82,7 @@ impl Client {
         let of_headers = headers.iter().filter_map(|header| header.secret.clone());
         let secrets = Redactor::new(of_key.into_iter().chain(of_headers));
         let wire = Wire::new(model);
+        let url = reqwest::Url::parse(wire.url()).map_err(|error| failed(error.to_string()))?;
         let mut map = HeaderMap::with_capacity(headers.len() + 4);
         map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let accepted = if wire.streams() { "text/event-stream, application/json" } else { "application/json" };
@@ -108,7 +111,7 @@ impl Client {
             map.insert(name, value);
         }
         let longest = model.timeout_ms.map(Duration::from_millis);
-        Ok(Self { http, wire, headers: map, secrets, longest })
+        Ok(Self { http, wire, url, headers: map, secrets, longest })
     }
 
     /// One attempt.
@@ -134,7 +137,7 @@ impl Client {
     }
 
     async fn post(&self, request: &Request) -> Result<Reply, Fault> {
-        let mut post = self.http.post(self.wire.url()).headers(self.headers.clone()).body(self.wire.body(request));
+        let mut post = self.http.post(self.url.clone()).headers(self.headers.clone()).body(self.wire.body(request));
         let streams = self.wire.streams();
         // A stream has no total unless the task sets one: as long as it comes, it comes.
         if let Some(total) = self.longest.or((!streams).then_some(FIRST)) {
