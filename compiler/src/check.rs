@@ -79,7 +79,8 @@ pub(crate) fn check(
     checker.names.clone_from(&whole);
     checker.bound = paths::Bound::default();
     checker.foresee([]);
-    let scorers = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
+    let scorers: Vec<_> = task.scorers.iter().filter_map(|scorer| checker.scorer(scorer)).collect();
+    checker.void_names(task, &resolved.checkpoints, &scorers);
     checker.names.clone_from(&whole);
     checker.gates(&resolved.by);
     let checkpoints = resolved.checkpoints.iter().map(Checker::checkpoint).collect();

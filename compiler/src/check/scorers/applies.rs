@@ -1,15 +1,18 @@
 //! Whether a scorer applies: decided from fields and the user's side, never from what the assistant said. Otherwise hard
 //! cases would leave the denominator, and a changed application would change who is counted.
 
+use aigo_ir::diagnostic;
 use aigo_ir::expr::{Expr, Function, Kind};
 use aigo_ir::message::USER;
-use aigo_ir::program::VOIDS_ALL;
+use aigo_ir::program::{EXPECTATIONS, VOIDS_ALL};
 use aigo_ir::ty::Type;
 use aigo_ir::value::Value;
 
 use super::Checker;
-use crate::ast::Leaf;
+use crate::ast::{self, Leaf};
 use crate::catalog;
+use crate::resolve::Checkpoint;
+use crate::typed::Scorer;
 
 impl Checker<'_> {
     pub(in crate::check) fn applies(&mut self, leaf: &Leaf) -> Option<Expr> {
@@ -52,6 +55,28 @@ impl Checker<'_> {
         let help = "write `all`, or a list such as `['helpful']`";
         self.found.push(catalog::WRONG_TYPE.at(leaf.span, message).help(help));
         None
+    }
+
+    /// The names that `voids` writes out are scorers of the task. What is computed, as from a persona, may name others.
+    pub(in crate::check) fn void_names(&mut self, task: &ast::Task, checkpoints: &[Checkpoint], scorers: &[Scorer]) {
+        if task.damaged || task.scorers_damaged {
+            return;
+        }
+        let mut known: Vec<&str> = task.scorers.iter().map(|scorer| scorer.name.value.as_str()).collect();
+        known.extend(checkpoints.iter().map(|checkpoint| checkpoint.name.value.as_str()));
+        known.push(EXPECTATIONS);
+        for (written, scorer) in task.scorers.iter().filter_map(|written| {
+            let scorer = scorers.iter().find(|scorer| *scorer.name == *written.name.value)?;
+            Some((written.voids.as_ref()?, scorer))
+        }) {
+            let Some(Value::List(names)) = scorer.voids.as_ref().and_then(Expr::constant) else { continue };
+            let names = names.iter().filter_map(Value::as_str).filter(|name| *name != VOIDS_ALL);
+            for name in names.filter(|name| !known.contains(name)) {
+                let message = format!("`voids` names `{name}`, and no scorer is called that");
+                let found = catalog::UNKNOWN_SCORER.at(written.span, message);
+                self.found.push(found.maybe_help(diagnostic::suggest(name, known.iter().copied())));
+            }
+        }
     }
 }
 
