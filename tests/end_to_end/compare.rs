@@ -1,5 +1,6 @@
 //! Two runs side by side, baselines, and the gates that hold a run against one.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::harness::{self, Ran};
@@ -210,4 +211,34 @@ fn nothing_changed_is_seldom_worse_and_the_drop_that_is_stated_is_found() {
     let stated = null.iter().map(|(_, detectable)| detectable).sum::<f64>() / 100.0;
     let found = (0..100).filter(|_| compared(stated).0 == Verdict::Worse).count();
     assert!(found >= 75, "{found} of 100 drops of {stated} are found");
+}
+
+/// A baseline of two scorers over so many scenarios: one that falls in the first few, and one that never moves.
+fn falling(folder: &Path, name: &str, scenarios: u32, fallen: u32) {
+    let mut text = format!(
+        "{{\"baseline\":1,\"task\":\"t\",\"run\":\"{name}\",\"dataset\":\"d\",\"epochs\":1,\"open\":0}}\n\
+         {{\"scorer\":\"falls\",\"low\":0.0,\"high\":1.0,\"pass\":1.0,\"boolean\":true,\"judges\":[]}}\n\
+         {{\"scorer\":\"stays\",\"low\":0.0,\"high\":1.0,\"pass\":1.0,\"boolean\":true,\"judges\":[]}}\n"
+    );
+    for n in 0..scenarios {
+        let (value, pass) = if n < fallen { ("0.0", false) } else { ("1.0", true) };
+        let _ = writeln!(
+            text,
+            "{{\"sample\":\"s{n}\",\"epoch\":1,\"content\":\"c\",\"cluster\":\"s{n}\",\"ending\":\"done\",\
+             \"scores\":{{\"falls\":[{value},{pass}],\"stays\":[1.0,true]}}}}"
+        );
+    }
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+#[test]
+fn a_scorer_that_never_moved_hides_no_fall_and_a_fall_of_few_is_no_clean_bill() {
+    let folder = harness::folder("compare_falls");
+    for (fallen, code, word) in [(6, 5, "WORSE"), (4, 4, "UNDECIDED"), (0, 0, "NOT WORSE")] {
+        falling(&folder, "a.jsonl", 7, 0);
+        falling(&folder, "b.jsonl", 7, fallen);
+        let ran = harness::run(&folder, &["compare", "a.jsonl", "b.jsonl"]);
+        assert!(ran.code == code && ran.out.contains(&format!("\n{word}")), "{fallen}: {ran:?}");
+        assert_eq!(ran.out.contains("too few clusters to be told"), fallen == 4, "{}", ran.out);
+    }
 }

@@ -50,7 +50,7 @@ fn an_application_that_is_not_there_makes_the_run_incomplete_and_not_red() {
     let (_, gone) = ran("outcome_gone", &task("turn == 1"), &[]);
     assert_eq!(gone.code, 4, "{}", gone.out);
     assert!(
-        gone.out.contains("INCOMPLETE") && gone.out.contains("the application is unreachable: 6 of 6"),
+        gone.out.contains("INCOMPLETE") && gone.out.contains("the application is of no use: 6 of 6"),
         "{}",
         gone.out
     );
@@ -61,7 +61,7 @@ fn an_application_that_is_not_there_makes_the_run_incomplete_and_not_red() {
         &[],
     );
     assert_eq!(half.code, 1, "{}", half.out);
-    assert!(!half.out.contains("unreachable"), "{}", half.out);
+    assert!(!half.out.contains("of no use"), "{}", half.out);
 }
 
 /// Conversations of one turn with a judge that breaks its contract for some and fails some.

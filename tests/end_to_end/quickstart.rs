@@ -54,7 +54,7 @@ fn the_object_has_every_figure_and_replays_byte_for_byte() {
     let object = ran.json();
     let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
     // `serde_json` without `preserve_order` sorts; the order on the wire is asserted by the replay's bytes.
-    assert_eq!(keys, ["calls", "cost_usd", "digest", "exit", "gates", "outcomes", "run", "usage"]);
+    assert_eq!(keys, ["calls", "cost_usd", "digest", "exit", "gates", "outcomes", "run", "task", "usage"]);
     assert_eq!((object["exit"].as_i64(), object["calls"]["user"].as_i64()), (Some(1), Some(36)));
     let plan = &object["outcomes"]["plan_kept"];
     assert_eq!((plan["planned"].as_i64(), plan["scored"].as_i64(), plan["open"].as_i64()), (Some(9), Some(9), Some(0)));

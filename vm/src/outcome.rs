@@ -50,12 +50,24 @@ pub fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
 }
 
 fn of_call(call: &aigo_machine::Call) -> Answered {
-    Answered { role: Arc::clone(&call.role), tokens: tokens(call.usage), ms: call.ms, is_reused: call.is_reused }
+    Answered {
+        role: Arc::clone(&call.role),
+        tokens: tokens(call.usage),
+        ms: call.ms,
+        is_reused: call.is_reused,
+        is_fault: call.is_fault,
+    }
 }
 
 /// An answer of a role, as the report counts it.
 pub(crate) fn answered(role: &Arc<str>, answer: &Answer) -> Answered {
-    Answered { role: Arc::clone(role), tokens: tokens(answer.usage), ms: answer.ms, is_reused: answer.is_reused }
+    Answered {
+        role: Arc::clone(role),
+        tokens: tokens(answer.usage),
+        ms: answer.ms,
+        is_reused: answer.is_reused,
+        is_fault: answer.fault.is_some(),
+    }
 }
 
 const fn tokens(usage: Usage) -> Tokens {

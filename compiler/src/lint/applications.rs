@@ -24,19 +24,23 @@ fn applications<'l>(linted: &Linted<'l>) -> impl Iterator<Item = (&'l aigo_ir::p
 pub(super) fn history_not_sent(linted: &Linted<'_>, found: &mut Diagnostics) {
     let several = linted.profile.transcripts().1 || linted.solves.all.iter().any(|way| way.turns > 1);
     for (role, http) in applications(linted) {
-        let remembers = http.session.is_sticky() || {
-            let names = role.player.names();
-            names.iter().any(|name| ["messages", "chat"].contains(&&**name))
-        };
-        if remembers || !several {
+        let names = role.player.names();
+        let is_sent = |known: &[&str]| names.iter().any(|name| known.contains(&&**name));
+        let sticky = http.session.is_sticky();
+        // A user or an account that `setup` made may be what it remembers by.
+        if !several || is_sent(&["messages", "chat"]) || (sticky && is_sent(&["session", "setup", "sample"])) {
             continue;
         }
         let Some(span) = role.origin.0 else { continue };
-        let message = format!(
-            "`{}` is sent the last message and nothing of what was said before, so it cannot keep anything in mind",
-            role.name
-        );
-        let help = "put `messages` into its body, or say that it remembers: `session: sticky`";
+        let message = if sticky {
+            format!("`{}` is said to remember, and nothing that it is sent says which conversation it is in", role.name)
+        } else {
+            format!(
+                "`{}` is sent the last message and nothing of what was said before, so it cannot keep anything in mind",
+                role.name
+            )
+        };
+        let help = "put `messages` into its body, or let it remember: `session: sticky`, and `{{ session }}` in what it is sent";
         found.push(catalog::HISTORY_NOT_SENT.at(span, message).help(help));
     }
 }

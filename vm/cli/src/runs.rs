@@ -52,6 +52,17 @@ pub(crate) fn all(runs: &Path) -> std::io::Result<Vec<String>> {
     Ok(ids)
 }
 
+/// Why there are no runs to look at.
+pub(crate) fn unread(runs: &Path, error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return format!(
+            "there is no folder {} yet; `aigo run TASK` makes it, and `--runs` names another",
+            runs.display()
+        );
+    }
+    format!("the folder of runs, {}: {error}", runs.display())
+}
+
 /// The folder of a run that was named by its folder, its log, the beginning of its id, or `last`. The message of a failure
 /// stands alone.
 pub(crate) fn find(named: &str, runs: &Path) -> Result<PathBuf, String> {
@@ -59,8 +70,7 @@ pub(crate) fn find(named: &str, runs: &Path) -> Result<PathBuf, String> {
     if (path.is_dir() && is_run(path)) || path.is_file() {
         return Ok(path.to_owned());
     }
-    let mut ids = all(runs)
-        .map_err(|error| format!("there is no run `{named}`, and the folder of runs, {}: {error}", runs.display()))?;
+    let mut ids = all(runs).map_err(|error| format!("there is no run `{named}`: {}", unread(runs, &error)))?;
     if named == "last" {
         return ids.pop().map(|id| runs.join(id)).ok_or_else(|| format!("there is no run in {}", runs.display()));
     }

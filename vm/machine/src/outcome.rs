@@ -42,13 +42,16 @@ pub struct Call {
     pub ms: Option<u64>,
     /// Whether an earlier run has paid for it.
     pub is_reused: bool,
+    /// Whether it is a fault, and no answer.
+    pub is_fault: bool,
 }
 
 impl Call {
     pub(crate) fn new(asked: Asked, answer: &Answer) -> Self {
         let Asked { position, role, content } = asked;
         let Answer { usage, ms, is_reused, .. } = *answer;
-        Self { position, role, content, answer: answer.key(), usage, ms, is_reused }
+        let is_fault = answer.fault.is_some();
+        Self { position, role, content, answer: answer.key(), usage, ms, is_reused, is_fault }
     }
 }
 

@@ -194,7 +194,7 @@ impl<'s> Pairs<'s> {
 }
 
 fn few() -> String {
-    format!("too few scenarios for an interval: it needs {LEAST_CLUSTERS}")
+    format!("too few clusters for an interval: it needs {LEAST_CLUSTERS}")
 }
 
 /// Red where it is worse beyond chance, whatever the missing values are.

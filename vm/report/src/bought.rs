@@ -18,6 +18,8 @@ pub struct Answered {
     pub ms: Option<u64>,
     /// Whether an earlier run has paid for it.
     pub is_reused: bool,
+    /// Whether it is a fault that would come again, and no answer.
+    pub is_fault: bool,
 }
 
 /// Tokens of a call; absent where the provider did not count them.
@@ -36,8 +38,10 @@ pub struct Tokens {
 /// What the answers of a role came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bought {
-    /// All of them.
+    /// All of them, faults among them.
     pub answers: u64,
+    /// Those that are faults: what would come again is recorded like an answer.
+    pub faults: u64,
     /// Those that an earlier run has paid for: nothing else here counts them.
     pub reused: u64,
     /// Those whose tokens the provider counted.
@@ -69,6 +73,7 @@ const fn step(ms: u64) -> u64 {
 impl Bought {
     pub(crate) fn add(&mut self, program: &Program, answered: &Answered) {
         self.answers += 1;
+        self.faults += u64::from(answered.is_fault);
         if answered.is_reused {
             self.reused += 1;
             return;
@@ -90,7 +95,7 @@ impl Bought {
             let cost = price.of(tokens.input.unwrap_or(0), tokens.cached.unwrap_or(0), tokens.output.unwrap_or(0));
             self.cost = Some(self.cost.unwrap_or(0).saturating_add(cost));
         }
-        if let Some(ms) = answered.ms {
+        if let Some(ms) = answered.ms.filter(|_| !answered.is_fault) {
             *self.took.entry(step(ms)).or_default() += 1;
         }
     }
@@ -99,6 +104,7 @@ impl Bought {
     pub(crate) fn join(&mut self, other: &Self) {
         let parts = [
             (&mut self.answers, other.answers),
+            (&mut self.faults, other.faults),
             (&mut self.reused, other.reused),
             (&mut self.counted, other.counted),
             (&mut self.input, other.input),
@@ -139,6 +145,7 @@ impl Bought {
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let told = |n: u64| if self.counted > 0 { count(n) } else { Value::Null };
         Value::map([
+            ("faults", count(self.faults)),
             ("reused", count(self.reused)),
             ("input", told(self.input)),
             ("output", told(self.output)),
@@ -163,8 +170,10 @@ pub(crate) fn lines(calls: &[(Arc<str>, Bought)]) -> Vec<(&'static str, Vec<Stri
         calls.iter().filter_map(|(role, bought)| Some(format!("{role} {}", part(bought)?))).collect()
     };
     let answers = of(&|bought| {
-        let again = if bought.reused > 0 { format!(" ({} used again)", bought.reused) } else { String::new() };
-        Some(format!("{}{again}", bought.answers))
+        let parts = [(bought.faults, "failed"), (bought.reused, "used again")];
+        let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        Some(if parts.is_empty() { bought.answers.to_string() } else { format!("{} ({parts})", bought.answers) })
     });
     let tokens = of(&|bought| {
         let cached = if bought.cached > 0 { format!(" ({} cached)", grouped(bought.cached)) } else { String::new() };

@@ -155,13 +155,7 @@ pub fn compare(before: &Sheet, after: &Sheet, only: &[String]) -> Comparison {
             alone.push((Arc::clone(&measure.name), before.run.clone()));
         }
     }
-    let chances: Vec<f64> = scorers.iter().map(|one| one.paired.map_or(1.0, |paired| paired.p_flip)).collect();
-    for (scorer, adjusted) in scorers.iter_mut().zip(holm(&chances)) {
-        scorer.p_adjusted = adjusted;
-        if adjusted > LEVEL && matches!(scorer.verdict, Verdict::Worse | Verdict::Better) {
-            scorer.verdict = Verdict::Unclear;
-        }
-    }
+    adjust(&mut scorers);
     let (old, new) = (contents(before), contents(after));
     let without = |these: &BTreeMap<Arc<str>, Arc<str>>, those: &BTreeMap<Arc<str>, Arc<str>>| {
         these.keys().filter(|key| !those.contains_key(*key)).cloned().collect::<Vec<_>>()
@@ -175,6 +169,25 @@ pub fn compare(before: &Sheet, after: &Sheet, only: &[String]) -> Comparison {
         only_before: without(&old, &new),
         only_after: without(&new, &old),
         edited: edited.map(|(key, _)| Arc::clone(key)).collect(),
+    }
+}
+
+/// Adjusts the chances for there being several scorers. One that changed too little to be told from chance whatever it did
+/// cannot bring a false alarm, and counts as none of the several (Tarone, Biometrics 46, 1990, 515-522).
+fn adjust(scorers: &mut [Compared]) {
+    let can = |one: &Compared| one.paired.is_some_and(|paired| paired.p_least <= LEVEL);
+    let chances: Vec<f64> = scorers.iter().filter(|one| can(one)).filter_map(|one| Some(one.paired?.p_flip)).collect();
+    let several = chances.len().max(1) as f64;
+    let mut adjusted = holm(&chances).into_iter();
+    for scorer in scorers {
+        let Some(paired) = scorer.paired else { continue };
+        scorer.p_adjusted = if can(scorer) { adjusted.next().unwrap_or(1.0) } else { paired.p_flip };
+        let is_told = matches!(scorer.verdict, Verdict::Worse | Verdict::Better);
+        if scorer.p_adjusted > LEVEL && scorer.verdict != Verdict::Undecided {
+            // "No difference" would be a claim, where so few could not have shown one.
+            let cramped = paired.is_cramped(LEVEL) || (is_told && paired.is_cramped(LEVEL / several));
+            scorer.verdict = if cramped { Verdict::Undecided } else { Verdict::Unclear };
+        }
     }
 }
 

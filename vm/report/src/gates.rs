@@ -203,7 +203,7 @@ fn of_group(gate: &Gate, column: &Column) -> GateValue {
         return value;
     };
     let (result, note) = if applicable < u64::from(gate.min_n) {
-        (GateResult::Undecided, format!("{applicable} applicable, the gate needs {}", gate.min_n))
+        (GateResult::Undecided, format!("{applicable} applicable, the gate needs {} (`min_n`)", gate.min_n))
     } else {
         match between(gate, computed.low, computed.high) {
             Some(false) => decided(gate, &computed, column, GateResult::Red),
@@ -253,7 +253,7 @@ fn cannot(missing: u64) -> String {
 fn few(column: &Column) -> String {
     let clusters = clusters(column);
     if clusters < LEAST_CLUSTERS {
-        format!("too few scenarios for an interval: {clusters}, and it needs {LEAST_CLUSTERS}")
+        format!("too few clusters for an interval: {clusters}, and it needs {LEAST_CLUSTERS}")
     } else {
         "it has no interval".to_owned()
     }
@@ -278,7 +278,7 @@ fn proves(gate: &Gate, column: &Column, result: GateResult) -> String {
         return String::new();
     }
     let share = number(libm::round(unseen(clusters) * 1000.0) / 10.0);
-    format!("in none of {clusters} scenarios; the true share may still be {share}%")
+    format!("it fails in none of {clusters} clusters; {share}% may still do")
 }
 
 #[cfg(test)]
@@ -329,7 +329,7 @@ mod tests {
             assert_eq!(seen, wanted, "{decide:?} {numbers:?}: {note}");
         }
         assert!(result("mean(x) >= 3.5", Sure, &spread).1.contains("within noise"));
-        assert!(result("mean(x) >= 3.5", Safe, &[5.0, 5.0]).1.contains("too few scenarios"));
+        assert!(result("mean(x) >= 3.5", Safe, &[5.0, 5.0]).1.contains("too few clusters"));
         assert_eq!(result("ci_low(x) > 1", Point, &spread).0, Pass);
         assert_eq!(result("ci_low(x) > 3", Point, &spread).0, Red);
         assert_eq!(result("ci_low(x) > 3", Point, &[5.0; 4]).0, Undecided);
@@ -338,10 +338,7 @@ mod tests {
     #[test]
     fn a_pass_of_zero_tolerance_says_what_it_proves() {
         let (seen, note) = result("rate(x) == 1", Decide::Point, &[5.0; 64]);
-        assert_eq!(
-            (seen, note.as_str()),
-            (GateResult::Pass, "in none of 64 scenarios; the true share may still be 4.6%")
-        );
+        assert_eq!((seen, note.as_str()), (GateResult::Pass, "it fails in none of 64 clusters; 4.6% may still do"));
         assert_eq!(result("count(x < 4) == 0", Decide::Point, &[5.0; 64]).1, note);
         assert_eq!(result("rate(x) >= 0.9", Decide::Point, &[5.0; 64]).1, "");
     }

@@ -41,7 +41,7 @@ pub fn github(summary: &Summary, task: Option<&str>, line_of: impl Fn(&str) -> O
         }
     }
     let trouble = [
-        summary.unreachable.as_ref().map(|what| format!("the application is unreachable: {what}")),
+        summary.unreachable.as_ref().map(|what| format!("the application is of no use: {what}")),
         (summary.open > 0).then(|| format!("{} conversations are open", summary.open)),
         summary.missing.as_ref().map(|what| format!("missing: {what}")),
     ];

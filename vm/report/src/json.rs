@@ -8,15 +8,17 @@ use aigo_ir::value::Value;
 use crate::bought::cost_usd;
 use crate::{Counts, Summary};
 
-/// `{run, digest, exit, calls, cost_usd, usage, outcomes, gates}`, one line. Numbers are exact.
+/// `{task, run, digest, exit, calls, cost_usd, usage, outcomes, gates}`, one line. Numbers are exact.
 pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
     let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let number = |x: Option<f64>| x.and_then(Value::float).unwrap_or_default();
     let calls = Value::map(summary.calls.iter().map(|(role, bought)| (role.clone(), count(bought.answers))));
     let usage = Value::map(summary.calls.iter().map(|(role, bought)| (role.clone(), bought.to_value())));
     let cost = number(cost_usd(&summary.calls));
-    let outcome = |counts: &Counts| {
+    let outcome = |counts: &Counts, mean: Option<f64>| {
         Value::map([
+            ("mean", number(mean)),
+            ("passed", count(counts.passed)),
             ("planned", count(counts.planned)),
             ("scored", count(counts.scored)),
             ("not_applicable", count(counts.not_applicable)),
@@ -25,8 +27,8 @@ pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
             ("open", count(counts.open)),
         ])
     };
-    let scorers = summary.program.scorers.iter().zip(&summary.counts);
-    let outcomes = Value::map(scorers.map(|(scorer, counts)| (scorer.name.clone(), outcome(counts))));
+    let scorers = summary.program.scorers.iter().zip(&summary.counts).zip(&summary.means);
+    let outcomes = Value::map(scorers.map(|((scorer, counts), mean)| (scorer.name.clone(), outcome(counts, *mean))));
     let gates = summary.gates.iter().map(|gate| {
         Value::map([
             ("gate", Value::str(gate.gate.as_str())),
@@ -40,10 +42,13 @@ pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
                 }),
             ),
             ("result", Value::str(gate.result.word())),
+            ("note", Value::str(gate.note.as_str())),
         ])
     });
     let gates = Value::list(gates.collect());
-    let mut out = String::from("{\"run\":");
+    let mut out = String::from("{\"task\":");
+    json_string(&summary.program.name, &mut out);
+    out.push_str(",\"run\":");
     json_string(run, &mut out);
     out.push_str(",\"digest\":");
     json_string(digest, &mut out);

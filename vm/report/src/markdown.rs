@@ -43,7 +43,7 @@ pub fn markdown(summary: &Summary, run: &str, digest: &str, texts: Texts) -> Str
         summary.exit
     );
     if let Some(what) = &summary.unreachable {
-        let _ = writeln!(out, "The application is unreachable: {}.\n", escaped(&excerpt(what, 200)));
+        let _ = writeln!(out, "The application is of no use: {}.\n", escaped(&excerpt(what, 200)));
     }
     gates(summary, &mut out);
     scorers(summary, &mut out);

@@ -34,6 +34,8 @@ pub struct Paired {
     pub p_t: Option<f64>,
     /// The two-sided chance of such a mean where every cluster's difference might as well have had the other sign.
     pub p_flip: f64,
+    /// The least chance that so many changed clusters can have: where all of them changed the one way. 1 where none did.
+    pub p_least: f64,
     /// Whether all flips were counted, and not a sample of them.
     pub is_exact: bool,
     /// The least true change that four of five such comparisons would find.
@@ -56,7 +58,7 @@ impl Paired {
         let detectable = error
             .filter(|error| *error > 0.0)
             .map(|error| (t_quantile(1.0 - LEVEL / 2.0, df) + t_quantile(POWER, df)) * error);
-        let (p_flip, is_exact) = flips(&totals);
+        let (p_flip, p_least, is_exact) = flips(&totals);
         Some(Self {
             scenarios,
             clusters,
@@ -65,6 +67,7 @@ impl Paired {
             interval: interval::of_mean(differences, ends),
             p_t,
             p_flip,
+            p_least,
             is_exact,
             detectable,
         })
@@ -81,6 +84,12 @@ impl Paired {
         self.interval.is_some_and(|interval| interval.low > 0.0) && self.p_flip <= LEVEL
     }
 
+    /// Whether the interval lies on one side of 0, and yet so few clusters changed that no chance at this level could be as small
+    /// as is asked for.
+    pub(crate) fn is_cramped(&self, level: f64) -> bool {
+        self.interval.is_some_and(|interval| interval.high < 0.0 || interval.low > 0.0) && self.p_least > level
+    }
+
     /// Whether there are clusters enough to tell.
     pub const fn can_tell(&self) -> bool {
         self.clusters >= LEAST_CLUSTERS
@@ -90,7 +99,7 @@ impl Paired {
 /// How many flips of the signs of totals give a sum as far from 0 as they do, as a share: the permutation test of paired
 /// differences (Fisher, The Design of Experiments, 1935, section 21). All 2^m are counted to m = 16, without those that are 0,
 /// whose flips change nothing; of more, (b + 1)/(B + 1) of drawn ones (Davison and Hinkley, Bootstrap Methods, 1997, 4.2).
-fn flips(totals: &[f64]) -> (f64, bool) {
+fn flips(totals: &[f64]) -> (f64, f64, bool) {
     let moved: Vec<f64> = totals.iter().copied().filter(|total| *total != 0.0).collect();
     let seen = sum(&moved).abs();
     let sizes: Vec<f64> = moved.iter().map(|total| total.abs()).collect();
@@ -99,7 +108,8 @@ fn flips(totals: &[f64]) -> (f64, bool) {
     if moved.len() <= MOST_EXACT {
         let all = 1_u32 << moved.len();
         let far = (0..all).filter(|signs| signed(&sizes, &mut |at| signs >> at & 1 == 1).abs() >= as_far).count();
-        return (far as f64 / f64::from(all), true);
+        let least = if moved.is_empty() { 1.0 } else { 2.0 / f64::from(all) };
+        return (far as f64 / f64::from(all), least, true);
     }
     let mut random = Random::seeded(SEED);
     let mut far = 0_u32;
@@ -113,7 +123,7 @@ fn flips(totals: &[f64]) -> (f64, bool) {
         };
         far += u32::from(signed(&sizes, &mut sign).abs() >= as_far);
     }
-    (f64::from(far + 1) / f64::from(DRAWS + 1), false)
+    (f64::from(far + 1) / f64::from(DRAWS + 1), 1.0 / f64::from(DRAWS + 1), false)
 }
 
 fn signed(sizes: &[f64], is_negative: &mut impl FnMut(usize) -> bool) -> f64 {
@@ -188,7 +198,7 @@ mod tests {
     #[test]
     fn drawn_flips_come_near_to_all_of_them() {
         let differences: Vec<f64> = (0..17).map(|k| f64::from(k * 7 % 5) - 1.5).collect();
-        let (drawn, is_exact) = flips(&differences);
+        let (drawn, _, is_exact) = flips(&differences);
         assert!(!is_exact);
         let all = (0..1_u32 << 17)
             .filter(|signs| {

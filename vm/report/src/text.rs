@@ -61,6 +61,7 @@ fn others(summary: &Summary, look: &Look, out: &mut String) {
 
 fn verdict(summary: &Summary, look: &Look, out: &mut String) {
     let word = match summary.exit {
+        0 if !is_decided(summary) => look.strong("DONE"),
         0 => look.strong("PASSED"),
         1 => look.red("FAILED"),
         _ => look.open("INCOMPLETE"),
@@ -75,7 +76,7 @@ fn verdict(summary: &Summary, look: &Look, out: &mut String) {
         summary.exit
     );
     if let Some(what) = &summary.unreachable {
-        out.push_str(&look.wrapped(" ", &format!("the application is unreachable: {}", excerpt(what, LONG)), 2));
+        out.push_str(&look.wrapped(" ", &format!("the application is of no use: {}", excerpt(what, LONG)), 2));
     }
     let mut gates: Vec<&GateValue> = summary.gates.iter().collect();
     gates.sort_by_key(|gate| gate.result.rank());
@@ -92,13 +93,20 @@ fn verdict(summary: &Summary, look: &Look, out: &mut String) {
     }
 }
 
+/// Whether a gate has decided anything: without one nothing has passed.
+pub(crate) fn is_decided(summary: &Summary) -> bool {
+    summary.gates.iter().any(|gate| gate.result != GateResult::Skipped)
+}
+
 /// `1 of 4 gates red, 1 undecided`
 pub(crate) fn gates_in_words(summary: &Summary) -> String {
     let count = |result: GateResult| summary.gates.iter().filter(|gate| gate.result == result).count();
-    let (red, undecided) = (count(GateResult::Red), count(GateResult::Undecided));
+    let (red, undecided, skipped) = (count(GateResult::Red), count(GateResult::Undecided), count(GateResult::Skipped));
     let all = summary.gates.len();
     match (red, undecided) {
-        _ if all == 0 => "no gates".to_owned(),
+        _ if all == 0 => "no gates, so nothing can fail".to_owned(),
+        (0, 0) if skipped == all => format!("{all} of {all} gates skipped"),
+        (0, 0) if skipped > 0 => format!("{} of {all} gates pass, {skipped} skipped", all - skipped),
         (0, 0) if all == 1 => "the gate passes".to_owned(),
         (0, 0) => format!("{all} gates pass"),
         (0, undecided) => format!("{undecided} of {all} gates undecided"),

@@ -58,7 +58,8 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
     let header = Run { parent: named, baseline: text, ..header(&task, &linked, &id) };
     let journal = Journal::create(&folder, &header, drive::durability(&args.driving));
     let journal = Arc::new(journal.map_err(|error| drive::fail(&RunError::Log(error)))?);
-    out::note(&format!("{}: {} samples, run {}", task.program.name, task.count(), folder.display()));
+    let samples = if task.count() == 1 { "sample" } else { "samples" };
+    out::note(&format!("{}: {} {samples}, run {}", task.program.name, task.count(), folder.display()));
     let planned = shuffled(planned(&task, &world), args.shuffle);
     let planned = from::with(parent.as_ref(), &linked, planned);
     let drive = Drive {

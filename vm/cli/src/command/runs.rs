@@ -25,7 +25,7 @@ pub(crate) fn runs(args: &RunsArgs) -> u8 {
     let ids = match runs::all(&args.runs) {
         Ok(ids) => ids,
         Err(error) => {
-            out::error(&format!("the folder of runs, {}: {error}", args.runs.display()));
+            out::error(&runs::unread(&args.runs, &error));
             return exit::USAGE;
         }
     };

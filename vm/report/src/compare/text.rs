@@ -7,7 +7,7 @@ use aigo_ir::text::{excerpt, number};
 use super::{Change, Compared, Comparison, SHOWN, Verdict};
 use crate::look::Look;
 use crate::text::{around, short};
-use crate::{FEW_CLUSTERS, TrialReport};
+use crate::{FEW_CLUSTERS, LEAST_CLUSTERS, TrialReport};
 
 /// How many names of a list are shown.
 const NAMED: usize = 5;
@@ -84,7 +84,7 @@ fn table(comparison: &Comparison, out: &mut String) {
     for one in &comparison.scorers {
         let show = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| short(x, 3));
         let interval = one.paired.and_then(|paired| paired.interval).map_or_else(
-            || "too few scenarios".to_owned(),
+            || "too few clusters".to_owned(),
             |interval| {
                 let about = if interval.clusters < FEW_CLUSTERS { "about " } else { "" };
                 format!("{about}{} to {}", short(interval.low, 3), short(interval.high, 3))
@@ -118,6 +118,19 @@ fn notes(one: &Compared, out: &mut String) {
     }
     if let Some(detectable) = one.paired.and_then(|paired| paired.detectable) {
         note(format!("four of five such comparisons would find a change of {}", short(detectable, 3)));
+    }
+    if one.verdict == Verdict::Undecided {
+        let (clusters, cramped) = one.paired.map_or((0, false), |paired| (paired.clusters, paired.can_tell()));
+        if clusters < LEAST_CLUSTERS {
+            note(format!(
+                "{clusters} clusters are paired, and it needs {LEAST_CLUSTERS}: of a matrix the first field is the cluster unless the dataset says `cluster`"
+            ));
+        } else if cramped && one.missing == (0, 0) {
+            note(
+                "it changed, and in too few clusters to be told from chance: add scenarios, or run more epochs"
+                    .to_owned(),
+            );
+        }
     }
     if one.missing != (0, 0) {
         note(format!("missing: {} before, {} after", one.missing.0, one.missing.1));
