@@ -244,6 +244,7 @@ impl Calls {
                         }
                         Next::Open(message) => return Err(Some(message)),
                         Next::Again(pause) => {
+                            self.meter.asks_again();
                             last = Some(told(call.ask, &fault));
                             if !pause.is_zero() {
                                 tokio::select! {

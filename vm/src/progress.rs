@@ -14,6 +14,8 @@ pub struct Progress {
     pub open: u64,
     /// Answers that were recorded by this process.
     pub answers: u64,
+    /// Attempts that were refused, or failed, and are made again.
+    pub again: u64,
     /// Tokens of their prompts and of the answers, as providers counted them.
     pub tokens: u64,
     /// What the run has cost so far, in USD, at the prices of the task; earlier processes included.
@@ -28,6 +30,7 @@ pub(crate) struct Meter {
     ended: AtomicU64,
     open: AtomicU64,
     answers: AtomicU64,
+    again: AtomicU64,
     tokens: AtomicU64,
     used_again: AtomicU64,
 }
@@ -37,6 +40,10 @@ impl Meter {
         self.answers.fetch_add(1, Ordering::Relaxed);
         let tokens = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0));
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
+    }
+
+    pub(crate) fn asks_again(&self) {
+        self.again.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn used_again(&self) {
@@ -62,6 +69,7 @@ impl Meter {
             ended: of(&self.ended),
             open: of(&self.open),
             answers: of(&self.answers),
+            again: of(&self.again),
             tokens: of(&self.tokens),
             spent_usd,
             elapsed,

@@ -52,6 +52,9 @@ impl Watch {
             parts.push(format!("{} open", grouped(progress.open)));
         }
         parts.push(format!("{} answers", grouped(progress.answers)));
+        if progress.again > 0 {
+            parts.push(format!("{} refused or failed, asked again", grouped(progress.again)));
+        }
         if progress.tokens > 0 {
             parts.push(format!("{} tokens", short(progress.tokens)));
         }
@@ -112,6 +115,7 @@ mod tests {
             ended: 500,
             open: 0,
             answers: 3_312,
+            again: 0,
             tokens: 2_140_000,
             spent_usd: 1.316,
             elapsed: Duration::from_secs(250),
@@ -120,6 +124,8 @@ mod tests {
         assert_eq!(watch.line(&progress), line);
         let first = Progress { ended: 1, answers: 9, ..Progress::default() };
         assert_eq!(watch.line(&first), "1 of 2,000 conversations · 9 answers · 0s");
+        let refused = Progress { again: 37, ..first };
+        assert!(watch.line(&refused).contains("9 answers · 37 refused or failed, asked again"));
         let stopped = Progress { ended: 10, open: 1_990, ..progress };
         assert!(watch.line(&stopped).contains("1,990 open") && !watch.line(&stopped).contains("left"));
         assert_eq!(bar(500, 2_000), "█████░░░░░░░░░░░░░░░");

@@ -112,7 +112,9 @@ fn of_run(args: &CalibrateArgs, run: &str, people: Vec<Line>) -> Result<Votes, u
     let mut labels = Vec::new();
     for line in people {
         let Some(sample) = line.sample else {
-            return Err(refuse("a label of a run's conversation names its `sample`, and this one only an `item`"));
+            return Err(refuse(
+                "a label of a run's conversation names its `sample`, and a line has only an `item`: write `{\"sample\": \"ID\", \"value\": …}`",
+            ));
         };
         let Some(answer) = scorer.scale.number(&line.value).map(|number| answer(scorer, number)) else {
             let value = line.value.to_json();
