@@ -84,10 +84,9 @@ impl Paired {
         self.interval.is_some_and(|interval| interval.low > 0.0) && self.p_flip <= LEVEL
     }
 
-    /// Whether the interval lies on one side of 0, and yet so few clusters changed that no chance at this level could be as small
-    /// as is asked for.
+    /// Whether the whole interval lies below 0, and yet so few clusters changed that no chance could be as small as this level.
     pub(crate) fn is_cramped(&self, level: f64) -> bool {
-        self.interval.is_some_and(|interval| interval.high < 0.0 || interval.low > 0.0) && self.p_least > level
+        self.interval.is_some_and(|interval| interval.high < 0.0) && self.p_least > level
     }
 
     /// Whether there are clusters enough to tell.
