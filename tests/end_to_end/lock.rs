@@ -176,3 +176,17 @@ fn a_lock_behind_a_link_is_written_behind_it() {
     // What a task reads stays under its folder, and so does its lock.
     assert_eq!(codes(&held(&folder.join("a"))), ["E0650"]);
 }
+
+#[test]
+fn an_allowance_of_having_no_lock_is_none_too_many_beside_one() {
+    let folder = folder("lock_allowed");
+    let text = std::fs::read_to_string(harness::root().join("tasks/local_model/task.yaml")).unwrap();
+    write(&folder, "task.yaml", &text);
+    for locked in [false, true] {
+        if locked {
+            assert_eq!(run(&folder, &["lock"]).code, 0);
+        }
+        let ran = run(&folder, &["check", "--deny", "warnings"]);
+        assert_eq!(ran.code, 0, "{locked}: {ran:?}");
+    }
+}

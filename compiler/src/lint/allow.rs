@@ -128,7 +128,10 @@ impl Allowances {
         if !whole {
             return;
         }
-        for (allowance, _) in self.all.iter().zip(used).filter(|(_, used)| !used) {
+        // Whether a lock stands beside the task is no matter of the file: who copies it may have none.
+        let of_the_file = |allowance: &Allowance| allowance.row.code != catalog::NOT_LOCKED.code;
+        let unused = self.all.iter().zip(used).filter(|(allowance, used)| !used && of_the_file(allowance));
+        for (allowance, _) in unused {
             let message = format!("`{}` is allowed here, and nothing here is found", allowance.row.name);
             let help = "remove the name, or put the comment on the line of the finding or directly above its construct";
             let unused = catalog::UNUSED_ALLOWANCE.at(allowance.name, message).help(help);
