@@ -120,12 +120,10 @@ fn notes(one: &Compared, out: &mut String) {
         note(format!("four of five such comparisons would find a change of {}", short(detectable, 3)));
     }
     if one.verdict == Verdict::Undecided {
-        let (clusters, cramped) = one.paired.map_or((0, false), |paired| (paired.clusters, paired.can_tell()));
+        let (clusters, can_tell) = one.paired.map_or((0, false), |paired| (paired.clusters, paired.can_tell()));
         if clusters < LEAST_CLUSTERS {
-            note(format!(
-                "{clusters} clusters are paired, and it needs {LEAST_CLUSTERS}: of a matrix the first field is the cluster unless the dataset says `cluster`"
-            ));
-        } else if cramped && one.missing == (0, 0) {
+            note(format!("{clusters} clusters are paired, and it needs {LEAST_CLUSTERS}"));
+        } else if can_tell && one.missing == (0, 0) {
             note(
                 "it changed, and in too few clusters to be told from chance: add scenarios, or run more epochs"
                     .to_owned(),
@@ -149,6 +147,10 @@ fn named(keys: &[std::sync::Arc<str>]) -> String {
 }
 
 fn lists(comparison: &Comparison, out: &mut String) {
+    let few = |one: &Compared| one.paired.is_some_and(|paired| !paired.can_tell());
+    if comparison.scorers.iter().any(few) {
+        out.push_str(" of a matrix the first field is the cluster, unless the dataset names another: `cluster`\n");
+    }
     for (scorer, run) in &comparison.alone {
         let _ = writeln!(out, " {scorer} is in {run} alone");
     }
