@@ -54,10 +54,10 @@ def answers(run):
         if record["e"] == "open":
             asks[("open", record["s"])] = record["key"]
         elif record["e"] == "ask":
-            asks[record["n"]] = (asks[("open", record["s"])], record["g"], record["p"], tuple(record.get("i", [])))
+            asks[record["n"]] = (asks[("open", record["s"])], record.get("g"), record["p"], tuple(record.get("i", [])))
         elif record["e"] == "got":
-            usage = record.get("usage", {})
-            found[asks[record["a"]]] = (record["text"], record["stop"], record.get("fault"), usage.get("in"), usage.get("out"))
+            # Why it ended is written where it is not the usual `stop`.
+            found[asks[record["a"]]] = (record["text"], record.get("stop", "stop"), record.get("fault"), record.get("in"), record.get("out"))
     return found
 
 
