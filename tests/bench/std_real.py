@@ -95,7 +95,7 @@ def run(aigo, folder, name, task, talks):
         elif record["e"] == "ask":
             again += record.get("i", [0])[-1:] == [2]
         elif record["e"] == "close":
-            outcomes.update(score["outcome"] for score in record.get("scores", []))
+            outcomes.update(score.get("outcome", "scored") for score in record.get("scores", []))
     assert set(outcomes) <= {"scored", "not_applicable", "invalid", "void"}, outcomes
     return answers, faults, again, outcomes
 
