@@ -7,3 +7,18 @@ mod peers;
 mod personas;
 mod played;
 mod shared;
+
+use std::sync::Arc;
+
+/// The sample of a row, in its first epoch.
+fn sample(row: aigo_compiler::Row) -> aigo_machine::Sample {
+    aigo_machine::Sample {
+        key: row.key,
+        epoch: 1,
+        graph: row.graph,
+        row: row.fields,
+        conversation: row.conversation,
+        tags: Arc::default(),
+        cluster: None,
+    }
+}

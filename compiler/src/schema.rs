@@ -6,7 +6,6 @@
 mod forms;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aigo_ir::value::{Map, Value};
@@ -48,44 +47,11 @@ pub fn schema(known: Option<&Known>) -> Value {
 
 /// The schema as people read it: what fits on a line stands on one.
 pub fn print(schema: &Value) -> String {
-    let mut out = String::new();
-    lines(schema, 0, &mut out);
-    out.push('\n');
-    out
+    aigo_ir::print::pretty(schema, WIDTH)
 }
 
 /// How long a line may be.
 const WIDTH: usize = 140;
-
-fn lines(value: &Value, depth: usize, out: &mut String) {
-    let whole = value.to_json();
-    let breaks = whole.len() + 2 * depth > WIDTH;
-    let open = |out: &mut String, at: usize| {
-        out.push_str(if at == 0 { "\n" } else { ",\n" });
-        out.push_str(&"  ".repeat(depth + 1));
-    };
-    match value {
-        Value::Map(map) if breaks => {
-            out.push('{');
-            for (at, (key, inner)) in map.iter().enumerate() {
-                open(out, at);
-                out.push_str(&Value::str(key.clone()).to_json());
-                out.push_str(": ");
-                lines(inner, depth + 1, out);
-            }
-            let _ = write!(out, "\n{}}}", "  ".repeat(depth));
-        }
-        Value::List(items) if breaks => {
-            out.push('[');
-            for (at, inner) in items.iter().enumerate() {
-                open(out, at);
-                lines(inner, depth + 1, out);
-            }
-            let _ = write!(out, "\n{}]", "  ".repeat(depth));
-        }
-        _ => out.push_str(&whole),
-    }
-}
 
 /// Whether a file with this key is a task, and none of definitions.
 fn is_telling(key: &str) -> bool {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use aigo_compiler::{Sources, compile};
 use aigo_ir::verdict::Verdict;
-use aigo_machine::{Answer, Linked, Outcome, Sample, Trial};
+use aigo_machine::{Answer, Linked, Outcome, Trial};
 use serde_json::{Value, json};
 
 use crate::golden::compare;
@@ -101,15 +101,7 @@ impl Case {
         let (program, dataset) =
             compiled.program.unwrap_or_else(|| panic!("{}: {errors:#?}\n{}", self.title, self.task()));
         let row = dataset.rows(&record).next().expect("a row").expect("a good one");
-        let sample = Sample {
-            key: row.key,
-            epoch: 1,
-            graph: row.graph,
-            row: row.fields,
-            conversation: row.conversation,
-            tags: Arc::default(),
-            cluster: None,
-        };
+        let sample = super::sample(row);
         let linked = Linked::new(program).map_err(|found| format!("{}: {}", self.title, found[0]));
         let (mut trial, mut pending) = Trial::start(Arc::new(linked.expect("it is sound")), Arc::new(sample));
         let mut prompts = Vec::new();

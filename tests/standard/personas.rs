@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aigo_compiler::{NoSources, compile, standard};
-use aigo_machine::{Answer, ChatRole, Linked, Outcome, Sample, Trial};
+use aigo_machine::{Answer, ChatRole, Linked, Outcome, Trial};
 
 use crate::golden::compare;
 
@@ -22,15 +22,7 @@ pub(super) fn drive(task: &str, answer: impl Fn(&str, usize) -> String) -> Vec<(
     let linked = Arc::new(Linked::new(program).map_err(|found| found[0].to_string()).expect("it is sound"));
     let run = |row: Result<aigo_compiler::Row, String>| {
         let row = row.expect("a good row");
-        let sample = Sample {
-            key: row.key,
-            epoch: 1,
-            graph: row.graph,
-            row: row.fields,
-            conversation: row.conversation,
-            tags: Arc::default(),
-            cluster: None,
-        };
+        let sample = super::sample(row);
         let (mut trial, mut pending) = Trial::start(Arc::clone(&linked), Arc::new(sample));
         let mut shown: Vec<Shown> = Vec::new();
         while !pending.is_empty() {

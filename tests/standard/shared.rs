@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aigo_compiler::{NoSources, compile};
-use aigo_machine::{Answer, Linked, Outcome, Sample, Trial};
+use aigo_machine::{Answer, Linked, Outcome, Trial};
 use serde_json::json;
 
 use crate::harness::{folder, only_run, run, score, trial};
@@ -26,15 +26,7 @@ fn drive(scorers: &str, last: bool) -> Outcome {
     let found: Vec<String> = compiled.diagnostics.iter().map(|one| one.concise(&compiled.sources)).collect();
     let (program, dataset) = compiled.program.unwrap_or_else(|| panic!("{found:#?}"));
     let row = dataset.rows(&NoSources).next().expect("a row").expect("a good one");
-    let sample = Sample {
-        key: row.key,
-        epoch: 1,
-        graph: row.graph,
-        row: row.fields,
-        conversation: row.conversation,
-        tags: Arc::default(),
-        cluster: None,
-    };
+    let sample = super::sample(row);
     let linked = Linked::new(program).map_err(|found| found[0].to_string()).expect("it is sound");
     let (mut trial, mut pending) = Trial::start(Arc::new(linked), Arc::new(sample));
     while let Some(next) = if last { pending.pop() } else { (!pending.is_empty()).then(|| pending.remove(0)) } {

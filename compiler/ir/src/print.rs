@@ -3,12 +3,14 @@
 mod check;
 mod json;
 mod node;
+mod pretty;
 mod role;
 mod score;
 mod tool;
 
 pub(crate) use check::test;
 pub use json::json;
+pub use pretty::pretty;
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -35,6 +35,8 @@ const LISTS: [(&str, &str); 19] = [
 ];
 /// How many of them, from the first, are the program's own.
 const OUTERMOST: usize = 7;
+/// How long a line may be.
+const WIDTH: usize = 120;
 /// `set` of a tool is one too, and has two texts.
 const SET: &str = "set";
 
@@ -60,10 +62,7 @@ pub fn json(program: &Program, sources: &SourceMap) -> String {
         };
         put(&mut pairs, word, value);
     }
-    let mut out = String::new();
-    pretty(&Value::map(pairs), 0, &mut out);
-    out.push('\n');
-    out
+    super::pretty(&Value::map(pairs), WIDTH)
 }
 
 struct Graphs<'p> {
@@ -214,76 +213,4 @@ fn place(origin: Origin, sources: &SourceMap) -> Value {
         let line = Value::Int(i64::try_from(line).unwrap_or(i64::MAX));
         Value::map([("file", Value::str(file.name.as_str())), ("line", line)])
     })
-}
-
-/// How long a line may be.
-const WIDTH: usize = 120;
-
-/// What fits in a line is in one.
-fn pretty(value: &Value, indent: usize, out: &mut String) {
-    let start = out.len();
-    if flat(value, start + WIDTH.saturating_sub(indent), out) {
-        return;
-    }
-    out.truncate(start);
-    let parts: Vec<(Option<&Arc<str>>, &Value)> = match value {
-        Value::List(items) => items.iter().map(|item| (None, item)).collect(),
-        Value::Map(map) => map.iter().map(|(key, item)| (Some(key), item)).collect(),
-        _ => Vec::new(),
-    };
-    if parts.is_empty() {
-        out.push_str(&value.to_json());
-        return;
-    }
-    let is_list = matches!(value, Value::List(_));
-    out.push(if is_list { '[' } else { '{' });
-    for (at, (key, part)) in parts.iter().enumerate() {
-        out.push_str(if at > 0 { ",\n" } else { "\n" });
-        out.push_str(&" ".repeat(indent + 2));
-        if let Some(key) = key {
-            crate::text::json_string(key, out);
-            out.push_str(": ");
-        }
-        pretty(part, indent + 2, out);
-    }
-    out.push('\n');
-    out.push_str(&" ".repeat(indent));
-    out.push(if is_list { ']' } else { '}' });
-}
-
-/// Writes a value in one line, as `Value::to_json` does, unless `out` would become longer than `most`: then false, and what
-/// was written is of no use. It stops there, so that the size of what does not fit costs nothing at each level around it.
-fn flat(value: &Value, most: usize, out: &mut String) -> bool {
-    match value {
-        Value::List(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                if !flat(item, most, out) {
-                    return false;
-                }
-            }
-            out.push(']');
-        }
-        Value::Map(map) => {
-            out.push('{');
-            for (at, (key, item)) in map.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                crate::text::json_string(key, out);
-                out.push(':');
-                if !flat(item, most, out) {
-                    return false;
-                }
-            }
-            out.push('}');
-        }
-        Value::Str(text) if out.len() + text.len() > most => return false,
-        Value::Str(text) => crate::text::json_string(text, out),
-        _ => out.push_str(&value.to_json()),
-    }
-    out.len() <= most
 }
