@@ -10,7 +10,7 @@ use aigo_ir::message::Conversation;
 use aigo_ir::program::Program;
 use aigo_ir::span::FileId;
 use aigo_ir::value::Value;
-use aigo_log::Leaf;
+use aigo_log::{Digest, SUMMED};
 use aigo_machine::{Answer, Linked, Outcome, Sample, Trial};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
@@ -120,8 +120,11 @@ fn log_lines_written(bencher: Bencher<'_, '_>) {
 fn digest(bencher: Bencher<'_, '_>) {
     let keys: Vec<String> = (0..LEAVES).map(|n| format!("s{n:05}")).collect();
     bencher.counter(ItemsCount::new(keys.len())).bench(|| {
-        let leaves = keys.iter().map(|sample| Leaf { sample, epoch: 1, leaf: Key([7; 32]) });
-        aigo_log::digest(&Key([1; 32]), &Key([2; 32]), black_box(leaves))
+        let mut digest = Digest::new(&[SUMMED], Key([1; 32]), Key([2; 32]));
+        for sample in &keys {
+            digest.add(black_box(sample), 1, &Key([7; 32]));
+        }
+        digest.finish()
     });
 }
 

@@ -243,8 +243,13 @@ fn by_hand(printed: &str) -> Vec<(&'static str, String)> {
     let leaf = Bytes::of("aigo.leaf.1").text(&sample).number(1).text("completed").list(1);
     let leaf = leaf.text("solve/main").text("generate").list(0).text("assistant").hash(content).hash(answer);
     let leaf = leaf.list(1).text("greets").byte(b'n').text("score").value(&Value::map(verdict)).done();
-    let digest =
-        Bytes::of("aigo.digest.1").hash(program).hash(dataset).list(1).text(&sample).number(1).hash(leaf).done();
+    let mut ended = [0; 2048];
+    let hashed = Bytes::of("aigo.ended.1").text(&sample).number(1).hash(leaf);
+    blake3::Hasher::new().update(&hashed.0).finalize_xof().fill(&mut ended);
+    // Of one trial the sums are its numbers.
+    let sums = ended.chunks(2).map(|pair| usize::from(u16::from_le_bytes(pair.try_into().expect("two bytes"))));
+    let digest = Bytes::of("aigo.digest.2").hash(program).hash(dataset).number(1).list(1024);
+    let digest = sums.fold(digest, Bytes::number).done();
     vec![
         ("program", hex(&program)),
         ("dataset", hex(&dataset)),
@@ -292,8 +297,9 @@ fn the_example_compiles_to_its_program_and_runs_to_its_hashes() {
     let answer_hash = answer.key();
     assert!(trial.answer(ask.lane, answer).is_empty());
     let leaf = trial.outcome().expect("it has ended").leaf();
-    let digest =
-        aigo_log::digest(&program_hash, &dataset_hash, [aigo_log::Leaf { sample: &key, epoch: 1, leaf }].into_iter());
+    let mut digest = aigo_log::Digest::new(&[aigo_log::SUMMED], program_hash, dataset_hash);
+    digest.add(&key, 1, &leaf);
+    let digest = digest.finish();
     let made = [program_hash, dataset_hash, content, answer_hash, leaf, digest].map(|hash| hash.to_string());
     let names = ["program", "dataset", "content", "answer", "leaf", "digest"];
     for (name, made) in names.into_iter().zip(made).chain([("sample", key)]) {

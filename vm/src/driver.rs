@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
-use aigo_log::{Close, End, Journal, Open, Record};
+use aigo_log::{Close, Digest, End, Journal, Open, Record};
 use aigo_machine::{Answer, LaneId, Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::{Answered, Report};
 use tokio::sync::{Semaphore, mpsc};
@@ -28,8 +28,8 @@ pub struct Settings {
     pub run: String,
     /// Calls in flight, and samples in flight.
     pub concurrency: usize,
-    /// The dataset's hash: part of the digest.
-    pub dataset: Key,
+    /// The digest of the run, of which nothing has ended.
+    pub digest: Digest,
     /// The number of the next trial in the log.
     pub next_trial: u64,
     /// Calls that the run has made before: they count against `limits.calls`.
@@ -174,7 +174,7 @@ async fn run_trials(
     let places = Arc::new(Semaphore::new(in_flight));
     let deadline = time_limit(&context);
     let (sender, receiver) = mpsc::channel::<Ended>(in_flight.min(1024));
-    let folding = tokio::spawn(fold(Arc::clone(&context), receiver));
+    let folding = tokio::spawn(fold(Arc::clone(&context), settings.digest, receiver));
     let sender_of_faults = sender.clone();
     let mut tasks = JoinSet::new();
     let mut next_trial = settings.next_trial;
@@ -218,10 +218,9 @@ async fn run_trials(
     if let Some(error) = failed {
         return Err(error);
     }
-    let digest = outcome::digest(&context.linked.hash, &settings.dataset, &folded.report);
     Ok(Finished {
         report: folded.report,
-        digest,
+        digest: folded.digest.finish(),
         stopped: stop.reason(),
         open: folded.open,
         open_reason: folded.open_reason,
@@ -265,18 +264,20 @@ enum Ended {
 
 struct Folded {
     report: Report,
+    digest: Digest,
     open: u64,
     open_reason: Option<String>,
 }
 
-async fn fold(context: Arc<Context>, mut receiver: mpsc::Receiver<Ended>) -> Folded {
+async fn fold(context: Arc<Context>, digest: Digest, mut receiver: mpsc::Receiver<Ended>) -> Folded {
     let program = Arc::new(context.linked.program.clone());
     let report = Report::new(Arc::clone(&program));
-    let mut folded = Folded { report, open: 0, open_reason: None };
+    let mut folded = Folded { report, digest, open: 0, open_reason: None };
     while let Some(ended) = receiver.recv().await {
         match ended {
             Ended::Outcome(outcome, leaf) => {
                 context.calls.meter.ended();
+                folded.digest.add(&outcome.sample.key, outcome.sample.epoch, &leaf);
                 folded.report.add(&outcome::report(&program, &outcome, leaf));
             }
             Ended::Open(reason, answered) => {

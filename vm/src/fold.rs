@@ -8,7 +8,7 @@ use aigo_ir::message::Conversation;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
 use aigo_ir::verdict::{Outcome as Came, Verdict};
-use aigo_log::{Close, Log, Trial as Logged};
+use aigo_log::{Close, Digest, Log, Trial as Logged};
 use aigo_machine::{Linked, Sample};
 use aigo_report::{Answered, OpenTrial, Report, Scored, Told, TrialReport};
 
@@ -59,7 +59,7 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
     let cause = Cause::of_build(log.header());
     let program = Arc::new(linked.program.clone());
     let mut report = Report::new(Arc::clone(&program)).against(baseline(log)?);
-    let (mut ended, mut open, mut divergences) = (0_u64, 0_u64, Vec::new());
+    let (mut digest, mut open, mut divergences) = (Digest::of(log.header(), linked.hash), 0_u64, Vec::new());
     let numbers = standing(&program, log)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     for batch in numbers.chunks(BATCH) {
@@ -69,8 +69,8 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
             match told {
                 Ok(trial) => {
                     each(&program, Told::Ended(&trial));
+                    digest.add(&trial.key, trial.epoch, &trial.leaf);
                     report.add(&trial);
-                    ended += 1;
                 }
                 Err(trial) => {
                     each(&program, Told::Open(&trial));
@@ -83,11 +83,9 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
         }
     }
     // Trials that never began are in no record but the header's count.
-    open += log.header().trials.unwrap_or_default().saturating_sub(ended + open);
+    open += log.header().trials.unwrap_or_default().saturating_sub(digest.ended() + open);
     report.add_open(open);
-    let dataset = Key::from_hex(&log.header().dataset).unwrap_or(Key([0; 32]));
-    let digest = outcome::digest(&linked.hash, &dataset, &report);
-    Ok(Folded { report, digest, open, divergences })
+    Ok(Folded { report, digest: digest.finish(), open, divergences })
 }
 
 /// Reads a batch of trials by several threads; what they made is in the batch's order.

@@ -4,9 +4,9 @@ use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::program::Program;
 use aigo_ir::value::Value;
-use aigo_log::{Close, Got, Leaf, Score};
+use aigo_log::{Close, Got, Score};
 use aigo_machine::{Answer, Outcome, ToolCall, Usage};
-use aigo_report::{Answered, Report, Scored, Tokens, TrialReport};
+use aigo_report::{Answered, Scored, Tokens, TrialReport};
 use std::sync::Arc;
 
 /// The record of a trial's end.
@@ -19,12 +19,6 @@ pub(crate) fn close(trial: u64, outcome: &Outcome, leaf: Key) -> Close {
         pass: row.verdict.pass,
     });
     Close { trial, ending: outcome.ending.word().to_owned(), leaf, scores: scores.collect() }
-}
-
-/// The digest of what was folded.
-pub(crate) fn digest(program: &Key, dataset: &Key, report: &Report) -> Key {
-    let leaves = report.leaves().map(|(sample, epoch, leaf)| Leaf { sample, epoch, leaf });
-    aigo_log::digest(program, dataset, leaves)
 }
 
 /// What the report takes of a trial's outcome.

@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 
 use aigo_ir::key::{Key, KeyWriter};
 use aigo_ir::read;
-use aigo_log::{Log, LogError};
+use aigo_log::{Digest, Log, LogError};
 use aigo_machine::{Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::{Answered, Report, Sheet, TrialReport};
 
@@ -22,6 +22,8 @@ pub struct Replayed {
     pub report: Report,
     /// Its digest, over the trials that ended.
     pub digest: Key,
+    /// Trials that ended.
+    pub ended: u64,
     /// Trials that have no end in the log, those that never began with them.
     pub open: u64,
     /// The first difference of each trial that has one.
@@ -114,16 +116,21 @@ pub(crate) fn each(
     let mut replayed = Replayed {
         report: Report::new(Arc::new(linked.program.clone())).against(baseline(log)?),
         digest: Key([0; 32]),
+        ended: 0,
         open: 0,
         divergences: Vec::new(),
         unanswered: 0,
     };
+    let mut digest = Digest::of(log.header(), linked.hash);
     let mut diverged: Vec<(u64, Divergence)> = Vec::new();
     let mut fold = |number: u64, of: OfTrial| {
         replayed.unanswered += of.unanswered;
         diverged.extend(of.divergence.map(|divergence| (number, divergence)));
         match of.report {
-            Ok(report) => replayed.report.add(&report),
+            Ok(report) => {
+                digest.add(&report.key, report.epoch, &report.leaf);
+                replayed.report.add(&report);
+            }
             Err(answered) => {
                 replayed.open += 1;
                 for one in &answered {
@@ -138,8 +145,7 @@ pub(crate) fn each(
     // Trials that never began are in no record but the header's count.
     replayed.open += log.header().trials.unwrap_or_default().saturating_sub(numbers.len() as u64);
     replayed.report.add_open(replayed.open);
-    let dataset = Key::from_hex(&log.header().dataset).unwrap_or(Key([0; 32]));
-    replayed.digest = outcome::digest(&linked.hash, &dataset, &replayed.report);
+    (replayed.digest, replayed.ended) = (digest.finish(), digest.ended());
     Ok(replayed)
 }
 

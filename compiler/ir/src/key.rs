@@ -207,6 +207,12 @@ impl KeyWriter {
         };
         Key(*hash.as_bytes())
     }
+
+    /// The hash at any length, BLAKE3's extended output: its first 32 bytes are those of [`Self::finish`].
+    pub fn fill(&self, bytes: &mut [u8]) {
+        let mut hasher = self.hasher.as_deref().cloned().unwrap_or_default();
+        hasher.update(&self.buffer).finalize_xof().fill(bytes);
+    }
 }
 
 #[cfg(test)]
@@ -258,6 +264,9 @@ mod tests {
                 bytes.extend(b"u\x03\0\0\0\0\0\0\0");
             }
             assert_eq!(writer.finish().0, *blake3::hash(&bytes).as_bytes(), "{length}");
+            let mut long = [0; 100];
+            writer.fill(&mut long);
+            assert_eq!(long[..32], writer.finish().0);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Reducers: many verdicts of one scale to one, within a sample; the same functions aggregate over samples.
 
+use std::borrow::Borrow;
+
 use crate::value::Value;
 use crate::verdict::{Outcome, Scale, Verdict};
 
@@ -139,13 +141,12 @@ impl Reducer {
 
 /// The sum of numbers in their order, by Neumaier's variant of Kahan's compensated summation (A. Neumaier, ZAMM 54, 1974):
 /// the one sum of the project, so that equal data give equal bytes.
-pub fn sum(numbers: &[f64]) -> f64 {
-    let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
-    for &x in numbers {
+pub fn sum(numbers: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    let (sum, lost) = numbers.into_iter().fold((0.0_f64, 0.0_f64), |(sum, lost), x| {
+        let x = *x.borrow();
         let next = sum + x;
-        lost += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
-        sum = next;
-    }
+        (next, lost + if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum })
+    });
     sum + lost
 }
 
@@ -307,8 +308,8 @@ mod tests {
 
     #[test]
     fn sums_do_not_drift() {
-        assert_eq!(sum(&[0.6; 1000]), 600.0);
-        assert_eq!(sum(&[1e16, 1.0, -1e16]), 1.0);
+        assert_eq!(sum([0.6; 1000]), 600.0);
+        assert_eq!(sum([1e16, 1.0, -1e16]), 1.0);
         assert_eq!(Reducer::Median.of(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
     }
 }

@@ -1,6 +1,7 @@
 //! Ids that stand twice, and the hash of a dataset.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::key::{Key, KeyWriter};
@@ -37,13 +38,42 @@ impl MultisetHash {
     }
 }
 
-/// The ids seen so far, 16 bytes for each in one run of memory that is given back whole: a dataset can be larger than memory.
+/// The ids seen so far, eight bytes for each: a dataset can be larger than memory. They stand in lists of [`LIST`], of which
+/// none is copied when more are seen.
 #[derive(Default)]
-pub(super) struct Ids(Vec<[u8; 16]>);
+pub(super) struct Ids(Vec<Vec<u64>>);
+
+/// So many ids are in a list.
+const LIST: usize = 8192;
 
 impl Ids {
     pub(super) fn take(&mut self, raw: &Raw) {
-        self.0.extend(raw.id.as_ref().map(|id| mark(&named(id, raw.epoch))));
+        let Some(id) = &raw.id else { return };
+        let mark = mark(&named(id, raw.epoch));
+        match self.0.last_mut().filter(|list| list.len() < LIST) {
+            Some(list) => list.push(mark),
+            None => {
+                let mut list = Vec::with_capacity(if self.0.is_empty() { 1 } else { LIST });
+                list.push(mark);
+                self.0.push(list);
+            }
+        }
+    }
+
+    /// Those that stand twice, by merging the sorted lists.
+    fn twice(&mut self) -> BTreeSet<u64> {
+        self.0.iter_mut().for_each(|list| list.sort_unstable());
+        let mut rests: Vec<_> = self.0.iter().map(|list| list.iter().copied()).collect();
+        let firsts = rests.iter_mut().enumerate();
+        let mut next: BinaryHeap<_> = firsts.filter_map(|(at, rest)| Some(Reverse((rest.next()?, at)))).collect();
+        let (mut twice, mut before) = (BTreeSet::new(), None);
+        while let Some(Reverse((mark, at))) = next.pop() {
+            if before.replace(mark) == Some(mark) {
+                twice.insert(mark);
+            }
+            next.extend(rests.get_mut(at).and_then(|rest| Some(Reverse((rest.next()?, at)))));
+        }
+        twice
     }
 
     /// Tells of ids that stand twice. Which they are and where they stand is looked up only if there are any, by reading once
@@ -55,9 +85,7 @@ impl Ids {
         sources: &mut SourceMap,
         found: &mut Diagnostics,
     ) {
-        self.0.sort_unstable();
-        let neighbours = self.0.iter().zip(self.0.iter().skip(1));
-        let twice: BTreeSet<[u8; 16]> = neighbours.filter(|(a, b)| a == b).map(|(a, _)| *a).collect();
+        let twice = self.twice();
         if twice.is_empty() {
             return;
         }
@@ -91,9 +119,8 @@ fn named(id: &str, epoch: Option<u32>) -> String {
     epoch.map_or_else(|| id.to_owned(), |epoch| format!("{id}`, epoch `{epoch}"))
 }
 
-/// What stands for an id: FNV-1a with 128 bits. Ids that share one by chance are told apart when they are looked up.
-fn mark(id: &str) -> [u8; 16] {
-    let (basis, prime) =
-        (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b_u128);
-    id.bytes().fold(basis, |mark, byte| (mark ^ u128::from(byte)).wrapping_mul(prime)).to_le_bytes()
+/// What stands for an id: FNV-1a with 64 bits. Ids that share one by chance are told apart when they are looked up.
+fn mark(id: &str) -> u64 {
+    let (basis, prime) = (0xcbf2_9ce4_8422_2325_u64, 0x0000_0100_0000_01b3_u64);
+    id.bytes().fold(basis, |mark, byte| (mark ^ u64::from(byte)).wrapping_mul(prime))
 }

@@ -2,44 +2,134 @@
 
 use aigo_ir::key::{Key, KeyWriter};
 
-/// An ended trial's part of the digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Leaf<'k> {
-    /// The sample's key.
-    pub sample: &'k str,
-    /// The epoch.
-    pub epoch: u32,
-    /// The hash of the trial's positions, contents, answers and scores.
-    pub leaf: Key,
+use crate::record::Run;
+
+/// The number in [`Run::flags`] of runs whose digest is of a sum. In older ones it is of the sorted list of trials.
+pub const SUMMED: u32 = 1;
+
+/// All flags that this version knows.
+pub(crate) const KNOWN_FLAGS: [u32; 1] = [SUMMED];
+
+/// How many numbers the sum has.
+const LANES: usize = 1024;
+
+/// The digest of a run, gathered trial by trial, in whatever order they end.
+#[derive(Clone, Debug)]
+pub struct Digest {
+    program: Key,
+    dataset: Key,
+    ended: u64,
+    gathered: Gathered,
 }
 
-/// The digest of a run. The order in which trials ended does not matter: whoever calls this has sorted the leaves by sample
-/// (by bytes) and epoch, and they are not gathered here, because a run can have more of them than memory should hold twice.
-pub fn digest<'k>(program: &Key, dataset: &Key, leaves: impl ExactSizeIterator<Item = Leaf<'k>>) -> Key {
-    let mut writer = KeyWriter::new("aigo.digest.1");
-    writer.key(program).key(dataset).list(leaves.len());
-    let mut before: Option<Leaf<'k>> = None;
-    for leaf in leaves {
-        debug_assert!(before.is_none_or(|before| before <= leaf), "the leaves are sorted");
-        writer.str(leaf.sample).u64(u64::from(leaf.epoch)).key(&leaf.leaf);
-        before = Some(leaf);
+#[derive(Clone, Debug)]
+enum Gathered {
+    /// The lane-wise sum of the trials' hashes, each of 2,048 bytes: `LtHash` with 1,024 lanes of 16 bits, against whose
+    /// collisions it has over 200 bits of security (Bellare and Micciancio, Eurocrypt 1997; Lewi, Kim, Maykov and Weis,
+    /// ePrint 2019/227). A sum of short hashes would be as fast and could be forged. It is of one size for any number of trials.
+    Sum(Box<[u16; LANES]>),
+    /// The trials, to be sorted.
+    List(Vec<(Box<str>, u32, Key)>),
+}
+
+impl Digest {
+    /// Of a run of which nothing has ended: under its own program, or where its answers go through another one, under that.
+    pub fn of(header: &Run, program: Key) -> Self {
+        // A log whose dataset has no hash was written by nobody; it is read, and its digest is another one than it says.
+        Self::new(&header.flags, program, Key::from_hex(&header.dataset).unwrap_or(Key([0; 32])))
     }
-    writer.finish()
+
+    /// The same of the hashes of a program and a dataset, as runs with these flags gather it.
+    pub fn new(flags: &[u32], program: Key, dataset: Key) -> Self {
+        let gathered =
+            if flags.contains(&SUMMED) { Gathered::Sum(Box::new([0; LANES])) } else { Gathered::List(Vec::new()) };
+        Self { program, dataset, ended: 0, gathered }
+    }
+
+    /// Takes in a trial that has ended: its sample's key, its epoch, and the hash of its positions, contents, answers and
+    /// scores.
+    pub fn add(&mut self, sample: &str, epoch: u32, leaf: &Key) {
+        self.ended += 1;
+        match &mut self.gathered {
+            Gathered::List(list) => list.push((sample.into(), epoch, *leaf)),
+            Gathered::Sum(lanes) => {
+                let mut bytes = [0; 2 * LANES];
+                KeyWriter::new("aigo.ended.1").str(sample).u64(u64::from(epoch)).key(leaf).fill(&mut bytes);
+                for (lane, pair) in lanes.iter_mut().zip(bytes.as_chunks::<2>().0) {
+                    *lane = lane.wrapping_add(u16::from_le_bytes(*pair));
+                }
+            }
+        }
+    }
+
+    /// How many trials were taken in.
+    pub const fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// The digest of what was taken in.
+    pub fn finish(&self) -> Key {
+        match &self.gathered {
+            Gathered::Sum(lanes) => {
+                let mut writer = KeyWriter::new("aigo.digest.2");
+                writer.key(&self.program).key(&self.dataset).u64(self.ended).list(lanes.len());
+                for lane in lanes.iter() {
+                    writer.u64(u64::from(*lane));
+                }
+                writer.finish()
+            }
+            Gathered::List(list) => {
+                let mut sorted: Vec<_> = list.iter().collect();
+                sorted.sort_unstable();
+                let mut writer = KeyWriter::new("aigo.digest.1");
+                writer.key(&self.program).key(&self.dataset).list(sorted.len());
+                for (sample, epoch, leaf) in sorted {
+                    writer.str(sample).u64(u64::from(*epoch)).key(leaf);
+                }
+                writer.finish()
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    type Ended = (&'static str, u32, u8);
+
+    fn digest(flags: &[u32], (program, dataset): (u8, u8), ended: &[Ended]) -> String {
+        let mut digest = Digest::new(flags, Key([program; 32]), Key([dataset; 32]));
+        for (sample, epoch, leaf) in ended {
+            digest.add(sample, *epoch, &Key([*leaf; 32]));
+        }
+        assert_eq!(digest.ended(), ended.len() as u64);
+        digest.finish().to_string()
+    }
+
     #[test]
-    fn everything_that_was_computed_matters() {
-        let leaf = |sample: &'static str, epoch, byte| Leaf { sample, epoch, leaf: Key([byte; 32]) };
-        let (program, dataset) = (Key([1; 32]), Key([2; 32]));
-        let leaves = [leaf("a", 1, 5), leaf("a", 2, 4), leaf("b", 1, 3)];
-        let one = digest(&program, &dataset, leaves.into_iter());
-        assert_ne!(one, digest(&dataset, &program, leaves.into_iter()));
-        assert_ne!(one, digest(&program, &dataset, leaves.into_iter().take(2)));
-        assert_ne!(one, digest(&program, &dataset, [leaf("a", 1, 4), leaf("a", 2, 5), leaf("b", 1, 3)].into_iter()));
-        assert_eq!(one.hex(32), "c23ea97b567dbf8090d61aa185799edc51e912520381d442b758023786be7d62");
+    fn everything_that_was_computed_matters_and_the_order_does_not() {
+        let ended = [("a", 1, 5), ("a", 2, 4), ("b", 1, 3)];
+        // The second is what versions before flag 1 gave.
+        for (flags, known) in [
+            (&[SUMMED][..], "3a418fb7040749fd2ac12c3afcfe28121c74a945c2c4725b35a1766af1fcff89"),
+            (&[], "c23ea97b567dbf8090d61aa185799edc51e912520381d442b758023786be7d62"),
+        ] {
+            let one = digest(flags, (1, 2), &ended);
+            assert_eq!(one, known);
+            assert_eq!(one, digest(flags, (1, 2), &[ended[2], ended[0], ended[1]]));
+            let others: [&[Ended]; 5] = [
+                &ended[..2],
+                &[("a", 1, 4), ("a", 2, 5), ("b", 1, 3)],
+                &[("a", 1, 5), ("a", 2, 4), ("c", 1, 3)],
+                &[("a", 1, 5), ("a", 3, 4), ("b", 1, 3)],
+                &[("a", 1, 5), ("a", 2, 4), ("b", 1, 3), ("b", 1, 3)],
+            ];
+            for other in others {
+                assert_ne!(one, digest(flags, (1, 2), other));
+            }
+            assert_ne!(one, digest(flags, (2, 1), &ended));
+        }
+        assert_ne!(digest(&[SUMMED], (1, 2), &ended), digest(&[], (1, 2), &ended));
     }
 }

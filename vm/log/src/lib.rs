@@ -29,7 +29,7 @@ mod sealed;
 mod spans;
 mod storage;
 
-pub use digest::{Leaf, digest};
+pub use digest::{Digest, SUMMED};
 pub use error::{LogError, ROWS};
 pub use journal::{Durability, Journal, Recovery, TornTail};
 pub use line::{Flaw, MAX_LINE, decode, encode, marked, upto};

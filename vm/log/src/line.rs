@@ -8,10 +8,11 @@ use aigo_ir::text::excerpt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::digest::KNOWN_FLAGS;
 use crate::encode::{self, MAX_DEPTH};
 use crate::error::LogError;
 use crate::parse;
-use crate::record::{FORMAT, Record, Site, hex_digit};
+use crate::record::{FORMAT, Record, Run, Site, hex_digit};
 
 /// The longest line, its newline included: 64 MiB. It bounds the memory of every reader.
 pub const MAX_LINE: usize = 64 << 20;
@@ -261,6 +262,12 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
 
 fn is_known(kind: &str) -> bool {
     matches!(kind, "run" | "open" | "ask" | "got" | "close" | "durable" | "resumed" | "end")
+}
+
+/// What is unknown of how a run behaves, if this version cannot do the same.
+pub(crate) fn unknown_flag(run: &Run) -> Option<Flaw> {
+    let flag = run.flags.iter().find(|flag| !KNOWN_FLAGS.contains(flag))?;
+    Some(Flaw::Unknown(format!("the run has the flag {flag}, a change of behaviour that this version does not know")))
 }
 
 fn unknown(kind: &str) -> Flaw {

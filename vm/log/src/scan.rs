@@ -131,7 +131,10 @@ impl Pass<'_> {
             _ => None,
         };
         match record {
-            Some(Record::Run(run)) if head.n == 1 => self.scan = Some(run),
+            Some(Record::Run(run)) if head.n == 1 => match line::unknown_flag(&run) {
+                Some(flaw) => return Err(refuse(self.name, head.n, at, flaw)),
+                None => self.scan = Some(run),
+            },
             Some(Record::Run(_)) => return Err(misfit("a record `run` stands in the middle of the log")),
             _ if head.n == 1 => {
                 let why = format!("its first record is `{}`", head.kind);

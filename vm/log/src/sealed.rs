@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::LogError;
 use crate::index::{Group, Index};
-use crate::line::{self, Flaw, Head};
+use crate::line::{self, Flaw, Head, unknown_flag};
 use crate::pack;
 use crate::read::Source;
 use crate::record::{End, Record, Run};
@@ -54,6 +54,9 @@ impl Sealed {
         }
         let why = "the record `run` is not among the lines that are no trial's".to_owned();
         let header = header.ok_or_else(|| LogError::NotALog { log: name.to_owned(), why })?;
+        if let Some(flaw) = unknown_flag(&header) {
+            return Err(refuse(name, 1, 0, flaw));
+        }
         let (places, last) = (OnceLock::new(), Mutex::new(Vec::new()));
         Ok(Self { name: name.to_owned(), source: Mutex::new(source), index, header, end, places, last })
     }

@@ -62,7 +62,7 @@ pub(crate) fn of_group(gate: &Gate, column: &Column, keys: &[&str], sheet: &Shee
 impl<'s> Pairs<'s> {
     fn of(gate: &Gate, column: &Column, keys: &[&str], before: &'s BTreeMap<Arc<str>, Scenario>) -> Self {
         let mut sides: BTreeMap<u32, (Side, u32)> = BTreeMap::new();
-        for value in &column.values {
+        for value in column.values.iter() {
             let (side, cluster) = sides.entry(value.from.sample).or_default();
             side.numbers.push(value.number);
             side.passes.push(value.pass);

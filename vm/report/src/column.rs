@@ -23,10 +23,65 @@ pub(crate) struct From {
     pub(crate) cluster: u32,
 }
 
+/// Values side by side: there can be one for each conversation of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Values {
+    numbers: Vec<f64>,
+    passes: Vec<bool>,
+    /// Where they come from; nothing is kept of it while each is that of the sample and the cluster of its own number, as in a
+    /// run of one epoch without clusters.
+    from: Vec<From>,
+}
+
+impl Values {
+    pub(crate) fn push(&mut self, value: Counted) {
+        let at = self.numbers.len();
+        if !self.from.is_empty() || value.from != own(at) {
+            self.from.extend((self.from.len()..at).map(own));
+            self.from.push(value.from);
+        }
+        self.numbers.push(value.number);
+        self.passes.push(value.pass);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Counted> + Clone {
+        self.numbers.iter().zip(&self.passes).enumerate().map(|(at, (number, pass))| {
+            let from = self.from.get(at).copied().unwrap_or_else(|| own(at));
+            Counted { number: *number, pass: *pass, from }
+        })
+    }
+
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+}
+
+/// Of the value with that number, where each stands for itself.
+fn own(at: usize) -> From {
+    let number = u32::try_from(at).unwrap_or(u32::MAX);
+    From { sample: number, cluster: number }
+}
+
+impl FromIterator<Counted> for Values {
+    fn from_iter<T: IntoIterator<Item = Counted>>(values: T) -> Self {
+        let mut all = Self::default();
+        values.into_iter().for_each(|value| all.push(value));
+        all
+    }
+}
+
 /// The values of one scorer, in the order of sample keys and epochs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
-    pub(crate) values: Vec<Counted>,
+    pub(crate) values: Values,
     /// Of the values that are missing: where they would come from.
     pub(crate) missing: Vec<From>,
     /// How many more are missing, of trials of which nothing is known.
@@ -62,12 +117,8 @@ impl Column {
         (self.missing.len() as u64).saturating_add(self.open)
     }
 
-    pub(crate) fn numbers(&self) -> Vec<f64> {
-        self.values.iter().map(|value| value.number).collect()
-    }
-
     pub(crate) fn mean(&self) -> Option<f64> {
-        (!self.values.is_empty()).then(|| sum(&self.numbers()) / self.values.len() as f64)
+        (!self.values.is_empty()).then(|| sum(self.values.numbers()) / self.values.len() as f64)
     }
 
     /// Of a rate or a count: how many values count, and of how many.
@@ -90,8 +141,8 @@ impl Column {
             Aggregate::Of(reducer) => self.aggregate(reducer, end),
             Aggregate::PassAt(_) | Aggregate::PassAll(_) => {
                 let samples = self.of_samples(gate.aggregate, end);
-                let numbers: Vec<f64> = samples.iter().map(|seen| seen.number).collect();
-                (!numbers.is_empty()).then(|| sum(&numbers) / numbers.len() as f64)
+                let total = sum(samples.iter().map(|seen| seen.number));
+                (!samples.is_empty()).then(|| total / samples.len() as f64)
             }
             Aggregate::CiLow => self.interval(gate, end).map(|interval| interval.low),
             // What is held against a baseline is skipped where there is none.
@@ -103,20 +154,17 @@ impl Column {
     pub(crate) fn interval(&self, gate: &Gate, end: End) -> Option<Interval> {
         match gate.aggregate {
             Aggregate::Of(Reducer::Mean) | Aggregate::CiLow => {
-                interval::of_mean(&self.observed(end, |value| value.number)?, self.ends)
+                interval::of_mean(self.observed(end, self.at(end), |value| value.number)?, self.ends)
             }
             Aggregate::Of(Reducer::Rate) => {
                 let share = |value: &Counted| f64::from(u8::from(counts(gate, value)));
                 // A missing value counts as the end of the scale at which it is taken does.
-                let mut observed = self.observed(end, share)?;
-                let at = self.at(end);
-                let missing =
-                    share(&Counted { number: at, pass: end == End::Best, from: From { sample: 0, cluster: 0 } });
-                observed.iter_mut().skip(self.values.len()).for_each(|seen| seen.number = missing);
-                interval::of_share(&observed)
+                let from = From { sample: 0, cluster: 0 };
+                let missing = share(&Counted { number: self.at(end), pass: end == End::Best, from });
+                interval::of_share(self.observed(end, missing, share)?)
             }
             Aggregate::PassAt(_) | Aggregate::PassAll(_) => {
-                interval::of_mean(&self.of_samples(gate.aggregate, end), (0.0, 1.0))
+                interval::of_mean(self.of_samples(gate.aggregate, end).iter().copied(), (0.0, 1.0))
             }
             _ => None,
         }
@@ -126,17 +174,22 @@ impl Column {
         if end == End::Best { self.ends.1 } else { self.ends.0 }
     }
 
-    /// The values with their clusters, the missing ones at an end. Those of which nothing is known stand for themselves.
-    fn observed(&self, end: End, of: impl Fn(&Counted) -> f64) -> Option<Vec<Observed>> {
-        let mut observed: Vec<Observed> =
-            self.values.iter().map(|value| Observed { number: of(value), cluster: value.from.cluster }).collect();
-        if end != End::Out {
-            let number = self.at(end);
-            observed.extend(self.missing.iter().map(|from| Observed { number, cluster: from.cluster }));
-            let open = u32::try_from(self.open).ok().filter(|_| self.open <= MOST_OPEN)?;
-            observed.extend((0..open).map(|at| Observed { number, cluster: u32::MAX - at }));
-        }
-        Some(observed)
+    /// The values with their clusters, the missing ones as `number` unless they are left out. Those of which nothing is known
+    /// stand for themselves.
+    fn observed(
+        &self,
+        end: End,
+        number: f64,
+        of: impl Fn(&Counted) -> f64 + Copy,
+    ) -> Option<impl Iterator<Item = Observed> + Clone> {
+        let (missing, open) = match end {
+            End::Out => (&[][..], 0),
+            End::Worst | End::Best if self.open > MOST_OPEN => return None,
+            End::Worst | End::Best => (&*self.missing, u32::try_from(self.open).ok()?),
+        };
+        let values = self.values.iter().map(move |value| Observed { number: of(&value), cluster: value.from.cluster });
+        let missing = missing.iter().map(|from| from.cluster).chain((0..open).map(|at| u32::MAX - at));
+        Some(values.chain(missing.map(move |cluster| Observed { number, cluster })))
     }
 
     /// How many values count.
@@ -156,7 +209,7 @@ impl Column {
 
     fn quantile(&self, q: f64, end: End) -> Option<f64> {
         let count = if end == End::Out { 0 } else { self.missing() };
-        let ranks = Ranks::new(&self.numbers(), self.at(end), count);
+        let ranks = Ranks::new(self.values.numbers(), self.at(end), count);
         let place = q * ranks.total.checked_sub(1)? as f64;
         #[expect(
             clippy::cast_possible_truncation,
@@ -171,17 +224,17 @@ impl Column {
     /// The aggregate with the missing values at an end of the scale, or left out. The missing ones are counted and not
     /// written down: a log can claim any number of them.
     pub(crate) fn aggregate(&self, reducer: Reducer, end: End) -> Option<f64> {
-        let numbers = self.numbers();
+        let numbers = self.values.numbers();
         let (n, missing) = (numbers.len() as f64, self.missing());
         if end == End::Out || missing == 0 {
-            return reducer.of(&numbers);
+            return reducer.of(numbers);
         }
         let at = self.at(end);
         match reducer {
-            Reducer::Mean => Some((sum(&numbers) + missing as f64 * at) / (n + missing as f64)),
-            Reducer::Median => median_with(&numbers, at, missing),
+            Reducer::Mean => Some((sum(numbers) + missing as f64 * at) / (n + missing as f64)),
+            Reducer::Median => median_with(numbers, at, missing),
             // One value at the end decides a least and a greatest as much as many do.
-            _ => match reducer.of(&numbers) {
+            _ => match reducer.of(numbers) {
                 Some(seen) => reducer.of(&[seen, at]),
                 None => Some(at),
             },
@@ -333,7 +386,9 @@ mod tests {
         let mut column = Column { ends: (0.0, 1.0), epochs: 4, ..Column::default() };
         for (sample, passes) in [(0, [true, true, false, false]), (1, [true; 4])] {
             let from = From { sample, cluster: sample };
-            column.values.extend(passes.map(|pass| Counted { number: f64::from(u8::from(pass)), pass, from }));
+            for pass in passes {
+                column.values.push(Counted { number: f64::from(u8::from(pass)), pass, from });
+            }
         }
         let of = |column: &Column, text: &str| {
             let gate = Gate::parse(text).unwrap().gate;
@@ -346,7 +401,7 @@ mod tests {
         assert!((seen[0] - f64::midpoint(1.0 / 6.0, 1.0)).abs() < 1e-12, "{seen:?}");
         assert_eq!(of(&column, "pass_all(x, 4) > 0"), [0.5, 0.5, 0.5]);
         let from = From { sample: 2, cluster: 2 };
-        column.values.extend([true; 3].map(|pass| Counted { number: 1.0, pass, from }));
+        (0..3).for_each(|_| column.values.push(Counted { number: 1.0, pass: true, from }));
         column.missing.push(from);
         // Without its fourth epoch the third sample says nothing of four.
         assert_eq!(of(&column, "pass_all(x, 4) > 0"), [0.5, 1.0 / 3.0, 2.0 / 3.0]);

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aigo_ir::key::Key;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
 
@@ -12,12 +11,12 @@ use crate::failures::{self, Failures};
 use crate::gates::{self, GateResult, GateValue};
 use crate::matrix::{self, Matrix};
 use crate::trials::Trials;
-use crate::{Kindred, Sheet, Summary, TrialReport};
+use crate::{Counts, Kindred, Sheet, Summary, TrialReport};
 
 /// How many failing transcripts are shown.
 const SHOWN: usize = 3;
 
-/// The fold. It keeps some eighty bytes a trial, and of each kind of failure the worst transcript.
+/// The fold. It keeps some twenty bytes a trial, and of each kind of failure the worst transcript.
 #[derive(Debug)]
 pub struct Report {
     program: Arc<Program>,
@@ -113,21 +112,11 @@ impl Report {
         self.open = self.open.saturating_add(count);
     }
 
-    /// The trials' parts of the run's digest, by key and epoch: what the digest is of.
-    pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&str, u32, Key)> {
-        self.trials.leaves()
-    }
-
     /// The folded run.
     pub fn finish(&self) -> Summary {
         let order = self.trials.order();
-        let mut counts = Vec::new();
-        let mut means = Vec::new();
-        for (at, scorer) in self.program.scorers.iter().enumerate() {
-            let (count, column) = self.trials.whole(at, scorer, &order, self.open, self.program.epochs);
-            counts.push(count);
-            means.push(column.mean());
-        }
+        let whole = |at| self.trials.whole(at, &order, self.open);
+        let (counts, means): (Vec<Counts>, Vec<Option<f64>>) = (0..self.program.scorers.len()).map(whole).unzip();
         let keys = self.baseline.as_ref().map(|_| self.trials.samples(&order)).unwrap_or_default();
         let baseline = self.baseline.as_deref().map(|sheet| (sheet, keys.as_slice()));
         let gates: Vec<GateValue> = self

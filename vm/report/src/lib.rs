@@ -23,6 +23,7 @@ mod look;
 mod markdown;
 mod matrix;
 mod noise;
+mod packed;
 mod paired;
 mod random;
 mod rows;

@@ -92,8 +92,8 @@ fn of(scenarios: &BTreeMap<Arc<str>, Scenario>, ends: (f64, f64), epochs: u32) -
         scorer: "".into(),
         mean: (!numbers.is_empty()).then(|| sum(&numbers) / numbers.len() as f64),
         sizes: (count(numbers.len()), count(known.len()), count(clusters.len())),
-        population: interval::standard_error(&values),
-        interval: interval::of_mean(&values, ends),
+        population: interval::standard_error(values.iter().copied()),
+        interval: interval::of_mean(values.iter().copied(), ends),
         suite: suite_error(&sides),
         variances: variances(&sides),
         judge: None,
@@ -179,13 +179,13 @@ fn passes(known: &[(&Scenario, u32)], k: u32) -> Option<Passes> {
         all.push(Observed { number: choose_share(c, n, k), cluster: *cluster });
     }
     let [any, all] = &chances;
-    let value = |seen: &[Observed]| mean(&seen.iter().map(|one| one.number).collect::<Vec<f64>>());
+    let value = |seen: &[Observed]| sum(seen.iter().map(|one| one.number)) / seen.len() as f64;
     (!any.is_empty()).then(|| Passes {
         k,
         any: value(any),
-        any_error: interval::standard_error(any),
+        any_error: interval::standard_error(any.iter().copied()),
         all: value(all),
-        all_error: interval::standard_error(all),
+        all_error: interval::standard_error(all.iter().copied()),
     })
 }
 

@@ -47,11 +47,10 @@ impl Paired {
     /// be. None without a scenario.
     pub(crate) fn of(differences: &[Observed], ends: (f64, f64)) -> Option<Self> {
         let scenarios = u32::try_from(differences.len()).ok().filter(|n| *n > 0)?;
-        let totals = interval::totals(differences, 0.0);
+        let totals: Vec<f64> = interval::totals(differences.iter().copied(), 0.0).collect();
         let clusters = u32::try_from(totals.len()).unwrap_or(u32::MAX);
-        let numbers: Vec<f64> = differences.iter().map(|seen| seen.number).collect();
-        let difference = sum(&numbers) / f64::from(scenarios);
-        let error = interval::standard_error(differences);
+        let difference = sum(differences.iter().map(|seen| seen.number)) / f64::from(scenarios);
+        let error = interval::standard_error(differences.iter().copied());
         let df = f64::from(clusters) - 1.0;
         let p_t = error.filter(|error| *error > 0.0).map(|error| t_two_sided(difference / error, df));
         // (t_.975 + t_.8) · SE: Miller, "Adding Error Bars to Evals", arXiv 2411.00640, 2024, with t for z.
@@ -64,7 +63,7 @@ impl Paired {
             clusters,
             difference,
             error,
-            interval: interval::of_mean(differences, ends),
+            interval: interval::of_mean(differences.iter().copied(), ends),
             p_t,
             p_flip,
             p_least,

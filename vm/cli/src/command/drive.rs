@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use aigo_ir::key::Key;
-use aigo_log::Journal;
+use aigo_log::{Digest, Journal};
 use aigo_machine::Linked;
 use aigo_report::Sheet;
 use aigo_report::Texts;
@@ -21,7 +20,8 @@ pub(crate) struct Drive<'d> {
     pub(crate) journal: Arc<Journal>,
     pub(crate) id: String,
     pub(crate) folder: &'d Path,
-    pub(crate) dataset: Key,
+    /// The digest of the run, of which nothing has ended.
+    pub(crate) digest: Digest,
     /// All conversations of the run.
     pub(crate) conversations: u64,
     /// What gates hold the run against.
@@ -52,7 +52,7 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
     let settings = Settings {
         run: drive.id.clone(),
         concurrency: drive.driving.jobs as usize,
-        dataset: drive.dataset,
+        digest: drive.digest,
         next_trial: drive.next_trial,
         calls_made: drive.calls_made,
         spent: drive.spent,

@@ -10,7 +10,7 @@ use aigo_ir::key::KeyWriter;
 use aigo_ir::message::{ASSISTANT, Conversation};
 use aigo_ir::program::{Limits, Player, Program, Role, Session};
 use aigo_ir::text::excerpt;
-use aigo_log::{Got, Journal, Log};
+use aigo_log::{Digest, Got, Journal, Log};
 use aigo_machine::Sample;
 use aigo_vm::{Planned, Progress, RunError, Settings, StopReason, error};
 
@@ -146,8 +146,8 @@ fn ask(task: &Task, args: &RunArgs, code: &str, id: &str, folder: &Path) -> Resu
         };
         Ok(Planned { sample: Arc::new(sample), begun: None, closed: None, reusable: None })
     });
-    let dataset = task.dataset.hash;
-    let settings = Settings { run: id.to_owned(), concurrency: 1, dataset, next_trial: 1, calls_made: 0, spent: 0 };
+    let digest = Digest::of(&header, linked.hash);
+    let settings = Settings { run: id.to_owned(), concurrency: 1, digest, next_trial: 1, calls_made: 0, spent: 0 };
     let watch = (Duration::from_hours(1), |_: &Progress| {});
     let finished = aigo_vm::run(linked, players, Arc::clone(&journal), planned, settings, drive::interrupted, watch);
     let finished = finished.map_err(|error| drive::fail(&error))?;

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aigo_ir::key::Key;
 use aigo_ir::program::Program;
-use aigo_log::{Journal, Log, Run, TornTail};
+use aigo_log::{Digest, Journal, Log, Run, TornTail};
 use aigo_machine::Linked;
 use aigo_vm::{Parent, Planned, Players, Rules, RunError, begins_again, error, recorded_trial, spent_by, superseded};
 
@@ -49,8 +48,7 @@ fn resumed(args: &ResumeArgs) -> Result<u8, u8> {
     };
     let world = Folder::new(&task.root);
     let conversations = task.conversations();
-    let dataset = task.dataset.hash;
-    let again = Again { folder: &folder, linked, players, parent: parent.as_ref(), dataset, conversations };
+    let again = Again { folder: &folder, linked, players, parent: parent.as_ref(), conversations };
     again.go_on(args, run::planned(&task, &world))
 }
 
@@ -75,7 +73,6 @@ pub(crate) struct Again<'a> {
     pub(crate) linked: Arc<Linked>,
     pub(crate) players: Players,
     pub(crate) parent: Option<&'a Parent>,
-    pub(crate) dataset: Key,
     pub(crate) conversations: u64,
 }
 
@@ -115,7 +112,7 @@ impl Again<'_> {
             journal: Arc::new(journal),
             id: log.header().id.clone(),
             folder: self.folder,
-            dataset: self.dataset,
+            digest: Digest::of(log.header(), self.linked.hash),
             conversations: self.conversations,
             baseline,
             next_trial: begun.next_trial,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aigo_ir::key::KeyWriter;
-use aigo_log::{FORMAT, Journal, Run};
+use aigo_log::{Digest, FORMAT, Journal, Run, SUMMED};
 use aigo_machine::{Linked, Sample};
 use aigo_report::compare::NOT_COMPARABLE;
 use aigo_report::{Measure, Sheet};
@@ -68,7 +68,7 @@ fn started(args: &RunArgs) -> Result<u8, u8> {
         journal,
         id,
         folder: &folder,
-        dataset: task.dataset.hash,
+        digest: Digest::of(&header, linked.hash),
         conversations: task.conversations(),
         baseline,
         next_trial: 1,
@@ -189,7 +189,7 @@ fn shuffled<'p>(
 pub(crate) fn header(task: &Task, linked: &Linked, id: &str) -> Run {
     Run {
         format: FORMAT,
-        flags: Vec::new(),
+        flags: vec![SUMMED],
         id: id.to_owned(),
         aigo: env!("CARGO_PKG_VERSION").to_owned(),
         engines: aigo_vm::engines(),

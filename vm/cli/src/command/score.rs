@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aigo_compiler::select::{Seen, Selecting};
-use aigo_ir::key::Key;
 use aigo_ir::program::Program;
-use aigo_log::{Journal, Log, Run};
+use aigo_log::{Digest, Journal, Log, Run};
 use aigo_machine::Linked;
 use aigo_vm::{Parent, Planned, Players, Rules, RunError, error, recorded_trial};
 
@@ -58,7 +57,6 @@ fn scored(args: &ScoreArgs) -> Result<u8, u8> {
         seed: header.seed,
         ..run::header(&task, &linked, &id)
     };
-    let dataset = dataset(header)?;
     let journal = Journal::create(&folder, &own, drive::durability(&args.driving));
     let journal = Arc::new(journal.map_err(|error| drive::fail(&RunError::Log(error)))?);
     out::note(&format!("{}: {conversations} conversations, run {}", linked.program.name, folder.display()));
@@ -68,7 +66,7 @@ fn scored(args: &ScoreArgs) -> Result<u8, u8> {
         journal,
         id,
         folder: &folder,
-        dataset,
+        digest: Digest::of(&own, linked.hash),
         conversations,
         baseline: None,
         next_trial: 1,
@@ -93,16 +91,8 @@ pub(crate) fn resume(args: &ResumeArgs, folder: &Path, header: &Run) -> Result<u
     let chosen =
         selecting.choose(header.seed, samples.into_iter().map(Ok)).map_err(|message| select::refuse(&message))?;
     let conversations = parent.samples().filter(|(key, _)| chosen.has(key)).count() as u64;
-    let dataset = dataset(header)?;
     let all = trials(&parent, move |key| chosen.has(key));
-    Again { folder, linked, players, parent: Some(&parent), dataset, conversations }.go_on(args, all)
-}
-
-fn dataset(header: &Run) -> Result<Key, u8> {
-    Key::from_hex(&header.dataset).ok_or_else(|| {
-        out::error("the log does not say which dataset it is of");
-        exit::LOG
-    })
+    Again { folder, linked, players, parent: Some(&parent), conversations }.go_on(args, all)
 }
 
 fn rules(program: &Program, reuse_floating: bool) -> Rules {

@@ -98,8 +98,7 @@ fn text(log: &Log, replayed: &Replayed, checks: &[Checked], word: &str) -> Strin
         let mark = if check.holds { "ok" } else { "no" };
         let _ = writeln!(out, " {mark}  {:<9}  {}", check.what, check.said);
     }
-    let open = replayed.open;
-    let ended = replayed.report.leaves().len();
+    let (ended, open) = (replayed.ended, replayed.open);
     let _ =
         writeln!(out, " conversations: {ended} ended, {open} open   calls without an answer: {}", replayed.unanswered);
     let _ = writeln!(out, " program {}   dataset {}", header.hash, header.dataset);
@@ -122,7 +121,7 @@ fn json(log: &Log, replayed: &Replayed, checks: &[Checked], word: &str) -> Strin
         ("digest", Value::str(replayed.digest.to_string())),
         ("program", Value::str(header.hash.to_string())),
         ("dataset", Value::str(header.dataset.as_str())),
-        ("ended", count(replayed.report.leaves().len() as u64)),
+        ("ended", count(replayed.ended)),
         ("open", count(replayed.open)),
         ("unanswered", count(replayed.unanswered as u64)),
         ("sealed", Value::Bool(log.is_sealed())),

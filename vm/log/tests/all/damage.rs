@@ -153,6 +153,8 @@ fn other_files_and_other_versions() {
     assert_eq!(sum(&first), first);
     assert_eq!(code(sum(&first.replace("\"format\":1", "\"format\":2")).as_bytes()), "L0104");
     assert_eq!(code(sum(&first.replace("\"format\":1", "\"format\":\"two\"")).as_bytes()), "L0104");
+    let error = read(sum(&first.replace("\"flags\":[1]", "\"flags\":[1,9]")).as_bytes()).err().unwrap();
+    assert!(error.code() == "L0104" && error.to_string().contains("the flag 9"), "{error}");
     assert_eq!(code(sum(&first.replace("\"seed\"", "\"seeds\"")).as_bytes()), "L0108");
     let unknown = sum("{\"c\":\"\",\"n\":2,\"e\":\"dream\",\"s\":\"x\"}\n");
     let error = read((first + &unknown).as_bytes()).err().unwrap();

@@ -4,8 +4,7 @@
 use std::io::Cursor;
 
 use aigo_ir::diagnostic::Severity;
-use aigo_ir::key::Key;
-use aigo_log::{Leaf, Log, ROWS, Record, State, decode, digest, encode, marked, upto};
+use aigo_log::{Digest, Log, ROWS, Record, State, decode, encode, marked, upto};
 
 const SPEC: &str = include_str!("../../../../spec/log.md");
 
@@ -22,23 +21,11 @@ fn the_example_is_a_log_with_the_digest_that_it_says() {
     let trials: Vec<_> = log.trials().collect::<Result<_, _>>().unwrap();
     let texts: Vec<_> = trials.iter().map(|trial| trial.calls[0].got.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(texts, ["Rome\u{202e}", "Paris"]);
-    let mut leaves: Vec<Leaf> = trials
-        .iter()
-        .map(|trial| Leaf {
-            sample: &trial.open.key,
-            epoch: trial.open.epoch,
-            leaf: trial.close.as_ref().unwrap().leaf,
-        })
-        .collect();
-    leaves.sort_unstable();
-    let header = log.header();
-    let bytes: Vec<u8> = header.dataset.as_bytes().chunks(2).map(byte).collect();
-    let dataset = Key(bytes.try_into().unwrap());
-    assert_eq!(digest(&header.hash, &dataset, leaves.into_iter()), log.end().unwrap().digest);
-}
-
-fn byte(digits: &[u8]) -> u8 {
-    u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap()
+    let mut digest = Digest::of(log.header(), log.header().hash);
+    for trial in &trials {
+        digest.add(&trial.open.key, trial.open.epoch, &trial.close.as_ref().unwrap().leaf);
+    }
+    assert_eq!(digest.finish(), log.end().unwrap().digest);
 }
 
 #[test]

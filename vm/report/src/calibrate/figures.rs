@@ -254,7 +254,7 @@ fn rates(scale: &Scale, items: &[&Item]) -> Vec<Figure> {
             name,
             counts: Some((same, n)),
             value: (n > 0).then(|| same as f64 / n as f64),
-            interval: of_share(&seen).map(|interval| (interval.low, interval.high)),
+            interval: of_share(seen.iter().copied()).map(|interval| (interval.low, interval.high)),
         }
     };
     names.into_iter().zip(observed).map(figure).collect()
