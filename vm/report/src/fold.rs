@@ -16,7 +16,7 @@ use crate::{Counts, Kindred, Sheet, Summary, TrialReport};
 /// How many failing transcripts are shown.
 const SHOWN: usize = 3;
 
-/// The fold. It keeps some twenty bytes a trial, and of each kind of failure the worst transcript.
+/// The fold. It keeps its key and some six bytes of a trial, and of each kind of failure the worst transcript.
 #[derive(Debug)]
 pub struct Report {
     program: Arc<Program>,
