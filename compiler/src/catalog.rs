@@ -118,6 +118,7 @@ rows! {
     NEAR_PERSONA warning "W0627" near_persona "a value that is nearly the name of a persona";
     UNUSED_SOLVERS warning "W0628" unused_solvers "steps that no sample runs";
     EMPTY_TEXT warning "W0629" empty_text "an empty text";
+    NEVER_DECIDED warning "W0633" never_decided "a gate that so few conversations cannot decide";
     // Allowances; they have no names, because nothing allows them.
     BAD_ALLOWANCE warning "W0630" "an allowance that cannot be read";
     UNUSED_ALLOWANCE warning "W0631" "an allowance of what is not there";

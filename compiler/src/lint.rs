@@ -82,6 +82,7 @@ static LINTS: &[Lint] = &[
     repeats::of_scorers,
     gates::zero_tolerance,
     gates::coarse_sample,
+    gates::never_decided,
     gates::unread_scorer,
     unused::fields,
     unused::roles,

@@ -59,12 +59,13 @@ fn while_everyone_rests() {
     mock.script(vec![refused]);
     let folder = folder("interrupt_resting");
     task(&folder, "remote", &[("BASE_URL", &mock.base_url())]);
-    let running = start(&folder, &["run", "task.yaml", "-j", "8", "--format", "json"]);
+    let running = start(&folder, &["run", "task.yaml", "-j", "8"]);
     assert!(mock.wait_until_arrived(1, LONGEST));
     let began = std::time::Instant::now();
     interrupt(running.id());
     let stopped = running.wait();
     assert_eq!(stopped.code, 130, "{}", stopped.err);
+    assert!(stopped.out.contains("exit 130\n"), "{}", stopped.out);
     assert!(began.elapsed() < Duration::from_secs(20), "a rest is not slept through");
     mock.script(Vec::new());
     let resumed = run(&folder, &["resume", "last", "--format", "json", "-j", "8"]);

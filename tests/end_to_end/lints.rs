@@ -107,6 +107,30 @@ fn each_founding_mistake_is_found_and_its_twin_is_not_blamed() {
 }
 
 #[test]
+fn a_gate_that_too_few_conversations_can_decide_is_told_before_they_are_bought() {
+    let task = |gate: &str, epochs: u32| {
+        format!(
+            "aigo: 1\nname: few\nepochs: {epochs}\nmodels: {{assistant: {{scripted: [{{any_of: [Pro, Team]}}]}}}}\n\
+             dataset: {{matrix: {{plan: [Pro, Team]}}}}\nsolvers: [{{script: ['On {{{{ plan }}}}.', Which plan is it?]}}]\n\
+             scorers: [{{name: knows, check: {{contains: '{{{{ plan }}}}'}}}}]\ngates: [{gate}]\n"
+        )
+    };
+    for (gate, epochs, is_told) in [
+        ("rate(knows) >= 0.5", 1, true),
+        ("rate(knows) >= 0.5", 2, true),
+        ("rate(knows) >= 0.5", 3, false),
+        ("{gate: rate(knows) >= 0.5, min_n: 2}", 1, false),
+        ("{gate: rate(knows) >= 0.5, min_n: 3}", 1, true),
+        ("rate(turns.knows) >= 0.5", 1, false),
+        // A pair for each scenario, however often it is run.
+        ("delta(rate(knows)) >= -0.5", 9, true),
+    ] {
+        let names = found(&written("few", &task(gate, epochs)));
+        assert_eq!(names.contains(&"never_decided".to_owned()), is_told, "{gate}, {epochs} epochs: {names:?}");
+    }
+}
+
+#[test]
 fn what_is_shown_as_good_pleases_every_lint() {
     let ran = run(root(), &["check", "tasks", "--deny", "warnings", "--format", "concise"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);

@@ -1,4 +1,4 @@
-//! Gates beside the number of samples: `zero_tolerance`, `coarse_sample`, `unread_scorer`.
+//! Gates beside the number of samples: `zero_tolerance`, `coarse_sample`, `never_decided`, `unread_scorer`.
 //!
 //! Nothing is known of a run here, so the figures stand on assumptions, which the pages of the codes name: a judge is wrong
 //! about a good conversation once in a hundred, scores spread by a quarter of their scale, epochs of one sample agree by 0.4.
@@ -109,6 +109,10 @@ pub(super) fn coarse_sample(linted: &Linted<'_>, found: &mut Diagnostics) {
         return;
     }
     for Over { gate, scorer, span, samples, epochs } in over(linted) {
+        // What decides nothing cannot be too fine.
+        if samples * epochs < f64::from(gate.min_n) {
+            continue;
+        }
         let Some(scale) = scorer.method.scale().filter(|_| !matches!(scorer.method, Method::Use(_))) else { continue };
         let said = match gate.aggregate {
             Aggregate::Of(Reducer::Rate) => coarse_rate(gate, samples * epochs),
@@ -200,6 +204,25 @@ fn help_for(spread: f64, effect: f64, epochs: f64) -> String {
     let ratio = POWER * spread / effect;
     let needed = (ratio * ratio / worth(epochs)).ceil();
     format!("have at least {needed} samples, or a gate that asks for less")
+}
+
+/// `never_decided`: there are fewer conversations than the gate needs, whatever they come to.
+pub(super) fn never_decided(linted: &Linted<'_>, found: &mut Diagnostics) {
+    let samples = u64::try_from(linted.profile.count).unwrap_or(u64::MAX);
+    for gate in linted.resolved.gates.iter().filter(|gate| !gate.of_turns) {
+        let Some(span) = gate.origin.0 else { continue };
+        // Held against a baseline, the epochs of a scenario are one pair.
+        let epochs = if gate.aggregate.is_against_baseline() { 1 } else { u64::from(linted.program.epochs) };
+        let (most, needed) = (samples.saturating_mul(epochs), u64::from(gate.min_n));
+        if most >= needed {
+            continue;
+        }
+        let have = if epochs == 1 { most.to_string() } else { format!("{samples} times {epochs} epochs") };
+        let message = format!("this gate needs {needed} conversations, and there are {have}: it can only be undecided");
+        let least = if gate.tags.is_some() || gate.by.is_some() { 1 } else { most };
+        let help = format!("have more samples, or say with `{{gate: …, min_n: {least}}}` that so few are enough");
+        found.push(catalog::NEVER_DECIDED.at(span, message).help(help));
+    }
 }
 
 /// `unread_scorer`: it costs, and nothing hangs on it.

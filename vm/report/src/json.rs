@@ -6,10 +6,11 @@ use aigo_ir::text::json_string;
 use aigo_ir::value::Value;
 
 use crate::bought::cost_usd;
-use crate::{Counts, Summary};
+use crate::{Counts, Heading, Summary};
 
 /// `{task, run, digest, exit, calls, cost_usd, usage, outcomes, gates}`, one line. Numbers are exact.
-pub fn json(summary: &Summary, run: &str, digest: &str, exit: i32) -> String {
+pub fn json(summary: &Summary, heading: Heading<'_>) -> String {
+    let Heading { run, digest, exit } = heading;
     let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let number = |x: Option<f64>| x.and_then(Value::float).unwrap_or_default();
     let calls = Value::map(summary.calls.iter().map(|(role, bought)| (role.clone(), count(bought.answers))));

@@ -11,7 +11,7 @@ use aigo_ir::program::Program;
 
 use crate::rows::{Row, missing_word, rows};
 use crate::text::{figures, shown};
-use crate::{GateResult, Summary, Told};
+use crate::{GateResult, Heading, Summary, Told};
 
 /// The cases of a run. They are sorted by scorer, sample and epoch when they are written.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Cases {
     }
 
     /// The document.
-    pub fn finish(mut self, summary: &Summary, run: &str, digest: &str) -> String {
+    pub fn finish(mut self, summary: &Summary, heading: Heading<'_>) -> String {
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         let gates = gates(summary);
         let own = [&gates].into_iter().chain(self.suites.values());
@@ -52,7 +52,8 @@ impl Cases {
         });
         let name = text(&summary.program.name);
         let _ = writeln!(out, "<testsuites name=\"{name}\"{}>", counts(total, false));
-        gates.write("gates", &[("run", run), ("digest", digest), ("exit", &summary.exit.to_string())], &mut out);
+        let Heading { run, digest, exit } = heading;
+        gates.write("gates", &[("run", run), ("digest", digest), ("exit", &exit.to_string())], &mut out);
         for (at, scorer) in summary.program.scorers.iter().enumerate() {
             let suite = self.suites.remove(&at).unwrap_or_default();
             let denominator = summary.counts.get(at).map(crate::text::denominator).unwrap_or_default();

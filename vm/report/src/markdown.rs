@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use aigo_ir::text::excerpt;
 
+use crate::heading::{Heading, Word};
 use crate::matrix::Table;
 use crate::text::{denominator, figures, gates_in_words, percent, short};
 use crate::{GateResult, Kindred, Summary};
@@ -24,14 +25,10 @@ const KINDS: usize = 20;
 /// How many lines of a matrix are written.
 const MOST_LINES: usize = 40;
 
-/// The report as Markdown. `run` is the run's name and `digest` the first digits of its digest.
-pub fn markdown(summary: &Summary, run: &str, digest: &str, texts: Texts) -> String {
+/// The report as Markdown.
+pub fn markdown(summary: &Summary, heading: Heading<'_>, texts: Texts) -> String {
     let mut out = String::new();
-    let word = match summary.exit {
-        0 => "passed",
-        1 => "failed",
-        _ => "incomplete",
-    };
+    let word = Word::of(summary).text();
     let ended: u64 = summary.endings.iter().map(|(_, n)| n).sum();
     let _ = writeln!(out, "### {}: {word}\n", escaped(&summary.program.name));
     let _ = writeln!(
@@ -40,7 +37,7 @@ pub fn markdown(summary: &Summary, run: &str, digest: &str, texts: Texts) -> Str
         gates_in_words(summary),
         summary.failing,
         if summary.open > 0 { format!(", {} are open", summary.open) } else { String::new() },
-        summary.exit
+        heading.exit
     );
     if let Some(what) = &summary.unreachable {
         let _ = writeln!(out, "The application is of no use: {}.\n", escaped(&excerpt(what, 200)));
@@ -59,7 +56,7 @@ pub fn markdown(summary: &Summary, run: &str, digest: &str, texts: Texts) -> Str
         let what = if at == 0 { "Calls answered" } else { what };
         let _ = write!(out, "{}{what}: {}.", if at == 0 { "" } else { " " }, escaped(&parts.join("; ")));
     }
-    let _ = writeln!(out, " Run {}, digest {}.", code(run), code(digest));
+    let _ = writeln!(out, " Run {}, digest {}.", code(heading.run), code(heading.short()));
     out
 }
 

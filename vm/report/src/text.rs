@@ -10,6 +10,7 @@ use aigo_ir::text::{excerpt, number};
 use aigo_ir::verdict::Evidence;
 
 use crate::gates::GateValue;
+use crate::heading::{Heading, Word};
 use crate::look::{Look, columns, padded};
 use crate::{FEW_CLUSTERS, GateResult, Summary};
 
@@ -23,8 +24,8 @@ const QUOTED: usize = 3;
 /// How wide the gates' column is at most.
 const GATE: usize = 44;
 
-/// The report. `run` is the run's name and `digest` the first digits of its digest.
-pub fn text(summary: &Summary, run: &str, digest: &str, look: &Look) -> String {
+/// The report.
+pub fn text(summary: &Summary, heading: Heading<'_>, look: &Look) -> String {
     let mut out = String::new();
     for trial in &summary.shown {
         transcript::failing(summary, trial, look, &mut out);
@@ -34,9 +35,9 @@ pub fn text(summary: &Summary, run: &str, digest: &str, look: &Look) -> String {
     for table in &summary.tables {
         tables::matrix(table, look, &mut out);
     }
-    verdict(summary, look, &mut out);
+    verdict(summary, heading.exit, look, &mut out);
     conversations(summary, look, &mut out);
-    let _ = writeln!(out, " run {run}   digest {digest}");
+    let _ = writeln!(out, " run {}   digest {}", heading.run, heading.short());
     out
 }
 
@@ -59,21 +60,21 @@ fn others(summary: &Summary, look: &Look, out: &mut String) {
     }
 }
 
-fn verdict(summary: &Summary, look: &Look, out: &mut String) {
-    let word = match summary.exit {
-        0 if !is_decided(summary) => look.strong("DONE"),
-        0 => look.strong("PASSED"),
-        1 => look.red("FAILED"),
-        _ => look.open("INCOMPLETE"),
+fn verdict(summary: &Summary, exit: i32, look: &Look, out: &mut String) {
+    let word = Word::of(summary);
+    let shown = word.text().to_uppercase();
+    let shown = match word {
+        Word::Passed | Word::Done => look.strong(&shown),
+        Word::Failed => look.red(&shown),
+        Word::Incomplete => look.open(&shown),
     };
     let ended: u64 = summary.endings.iter().map(|(_, n)| n).sum();
     let _ = writeln!(
         out,
-        "{word}  {}   {}   {} of {ended} conversations fail   exit {}",
+        "{shown}  {}   {}   {} of {ended} conversations fail   exit {exit}",
         look.strong(&excerpt(&summary.program.name, 60)),
         gates_in_words(summary),
-        summary.failing,
-        summary.exit
+        summary.failing
     );
     if let Some(what) = &summary.unreachable {
         out.push_str(&look.wrapped(" ", &format!("the application is of no use: {}", excerpt(what, LONG)), 2));
@@ -91,11 +92,6 @@ fn verdict(summary: &Summary, look: &Look, out: &mut String) {
     if let Some(missing) = &summary.missing {
         out.push_str(&look.wrapped(" ", &format!("missing: {}", excerpt(missing, LONG)), 2));
     }
-}
-
-/// Whether a gate has decided anything: without one nothing has passed.
-pub(crate) fn is_decided(summary: &Summary) -> bool {
-    summary.gates.iter().any(|gate| gate.result != GateResult::Skipped)
 }
 
 /// `1 of 4 gates red, 1 undecided`

@@ -174,12 +174,13 @@ fn strict(summary: &aigo_report::Summary, code: u8, driving: &Driving) -> u8 {
 
 /// The report, the same for a run and its replay.
 pub(crate) fn report(summary: &aigo_report::Summary, id: &str, digest: &str, exit: i32, format: Format) {
+    let heading = aigo_report::Heading { run: id, digest, exit };
     match format {
-        Format::Json => out::line(&aigo_report::json(summary, id, digest, exit)),
+        Format::Json => out::line(&aigo_report::json(summary, heading)),
         Format::Text => {
             // Every part of it is made safe where it is written; colours would not survive a second time.
             let look = super::report::look(Color::Auto);
-            out::raw(aigo_report::text(summary, id, digest.get(..12).unwrap_or(digest), &look).as_bytes());
+            out::raw(aigo_report::text(summary, heading, &look).as_bytes());
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use aigo_log::Log;
-use aigo_report::{Cases, Form, Summary, Table, Texts, Told};
+use aigo_report::{Cases, Form, Heading, Summary, Table, Texts, Told};
 use aigo_vm::error::DIVERGED;
 use aigo_vm::{Depth, RunError};
 
@@ -92,12 +92,13 @@ impl Made {
         })?;
         let summary = folded.report.finish();
         let digest = folded.digest.to_string();
-        let header = log.header();
+        let exit = log.end().map_or(summary.exit, |end| end.exit);
+        let heading = Heading { run: &log.header().id, digest: &digest, exit };
         Ok(Self {
-            exit: log.end().map_or(summary.exit, |end| end.exit),
+            exit,
             jsonl: jsonl.map(Table::finish).unwrap_or_default(),
             csv: csv.map(Table::finish).unwrap_or_default(),
-            junit: cases.map(|cases| cases.finish(&summary, &header.id, &digest)).unwrap_or_default(),
+            junit: cases.map(|cases| cases.finish(&summary, heading)).unwrap_or_default(),
             summary,
             digest,
             divergences: folded.divergences,
@@ -106,15 +107,14 @@ impl Made {
 
     /// One form. `color` is given where it goes to standard output.
     fn text(&self, format: ReportFormat, log: &Log, texts: Texts, color: Option<Color>) -> String {
-        let run = &log.header().id;
-        let short = self.digest.get(..12).unwrap_or(&self.digest);
+        let heading = Heading { run: &log.header().id, digest: &self.digest, exit: self.exit };
         match format {
             ReportFormat::Text => {
                 let look = color.map_or(aigo_report::Look::PLAIN, look);
-                aigo_report::text(&self.summary, run, short, &look)
+                aigo_report::text(&self.summary, heading, &look)
             }
-            ReportFormat::Json => aigo_report::json(&self.summary, run, &self.digest, self.exit) + "\n",
-            ReportFormat::Markdown => aigo_report::markdown(&self.summary, run, short, texts),
+            ReportFormat::Json => aigo_report::json(&self.summary, heading) + "\n",
+            ReportFormat::Markdown => aigo_report::markdown(&self.summary, heading, texts),
             ReportFormat::Github => {
                 let task = log.header().task.as_deref();
                 // Where the task is at hand, the line of each gate is looked up in it.
