@@ -221,9 +221,13 @@ fn verdicts_of_a_run_are_held_against_its_labels() {
     assert_eq!((counts("agreement"), &all["without_verdict"]), ((9, 10), &json!(1)), "{}", ran.out);
     assert_eq!((counts("TPR: fails that it sees"), counts("TNR: passes that it sees")), ((2, 3), (7, 7)));
     assert!(run(&[]).out.contains("TPR: fails that it sees"), "{:?}", run(&[]));
+    assert!(ran.err.contains("1 of 11 labels") && ran.err.contains("labels.jsonl, line 11: `s99`"), "{}", ran.err);
+    std::fs::write(folder.join("labels.jsonl"), "\n{\"sample\": \"s-1\", \"value\": true}\n").unwrap();
+    let refused = run(&[]);
+    assert!(refused.code == 2 && refused.err.contains("labels.jsonl, line 2: `s-1`, did you mean `s1`"), "{refused:?}");
     std::fs::write(folder.join("labels.jsonl"), "{\"sample\": \"s1\", \"value\": 4}\n").unwrap();
     let refused = run(&[]);
-    assert!(refused.code == 2 && refused.err.contains("`few` is on the scale boolean"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("line 1: the label of `s1` is 4, and `few` is on the scale"), "{refused:?}");
     std::fs::write(folder.join("labels.jsonl"), "{\"sample\": \"s1\"}\n").unwrap();
     let refused = run(&[]);
     assert!(refused.code == 2 && refused.err.contains("[R0232] labels.jsonl, line 1"), "{refused:?}");

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use aigo_compiler::glob;
+use aigo_ir::diagnostic::nearest;
 use aigo_ir::program::Scorer;
+use aigo_ir::text::excerpt;
 use aigo_ir::verdict::Scale;
 use aigo_report::Sheet;
 use aigo_report::calibrate::{self, Answer, BAD_LABELS, Line, Vote};
@@ -109,24 +111,58 @@ fn of_run(args: &CalibrateArgs, run: &str, people: Vec<Line>) -> Result<Votes, u
     let people: Vec<Line> =
         people.into_iter().filter(|line| line.scorer.as_ref().is_none_or(|name| *name == scorer.name)).collect();
     let clusters = clusters(&measured.sheet);
+    strangers(&clusters, &people)?;
     let mut labels = Vec::new();
     for line in people {
         let Some(sample) = line.sample else {
-            return Err(refuse(
-                "a label of a run's conversation names its `sample`, and a line has only an `item`: write `{\"sample\": \"ID\", \"value\": …}`",
-            ));
+            return Err(refuse(format!(
+                "{}: a label of a run's conversation names its `sample`, and this has only an `item`: write `{{\"sample\": \"ID\", \"value\": …}}`",
+                line.place
+            )));
         };
         let Some(answer) = scorer.scale.number(&line.value).map(|number| answer(scorer, number)) else {
             let value = line.value.to_json();
             return Err(refuse(format!(
-                "the label of `{}` is {value}, and `{}` is on the scale {}",
-                sample.0, scorer.name, scorer.scale
+                "{}: the label of `{}` is {value}, and `{}` is on the scale {}",
+                line.place, sample.0, scorer.name, scorer.scale
             )));
         };
         let cluster = clusters.get(&sample).cloned().unwrap_or_else(|| sample.0.clone());
         labels.push(Vote { item: format!("{}#{}", sample.0, sample.1).into(), answer, cluster, ..line.vote });
     }
     Ok((verdicts(&measured.sheet, scorer, &labels), labels))
+}
+
+/// How many labels that belong to nothing are named.
+const MOST_NAMED: usize = 3;
+
+/// Tells of labels whose conversations the run does not have; where it has none of them, that is an error.
+fn strangers(known: &BTreeMap<(Arc<str>, u32), Arc<str>>, people: &[Line]) -> Result<(), u8> {
+    let own = |line: &&Line| line.sample.as_ref().is_some_and(|sample| !known.contains_key(sample));
+    let strange: Vec<&Line> = people.iter().filter(own).collect();
+    if strange.is_empty() {
+        return Ok(());
+    }
+    let named = strange.iter().take(MOST_NAMED).filter_map(|line| {
+        let (sample, epoch) = line.sample.as_ref()?;
+        let has_sample = known.keys().any(|(key, _)| key == sample);
+        let near = nearest(sample, known.keys().map(|(key, _)| &**key)).filter(|_| !has_sample);
+        let near = near.map_or_else(String::new, |near| format!(", did you mean `{}`", excerpt(near, 60)));
+        let epoch = if has_sample { format!(", epoch {epoch}") } else { String::new() };
+        Some(format!("\n  {}: `{}`{epoch}{near}", line.place, excerpt(sample, 60)))
+    });
+    let rest = strange.len().saturating_sub(MOST_NAMED);
+    let rest = if rest > 0 { format!("\n  and {rest} more") } else { String::new() };
+    let named: String = named.chain([rest]).collect();
+    if strange.len() == people.len() {
+        return Err(refuse(format!("the run has none of the labelled conversations:{named}")));
+    }
+    out::note(&format!(
+        "warning: {} of {} labels are of conversations that the run does not have:{named}",
+        strange.len(),
+        people.len()
+    ));
+    Ok(())
 }
 
 /// The scorer that is asked for, that the labels name, or the only one there is.

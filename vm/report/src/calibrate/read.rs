@@ -22,6 +22,8 @@ pub struct Line {
     pub scorer: Option<Arc<str>>,
     /// The value as it is written; null of a preference.
     pub value: Value,
+    /// The file, and the line in it.
+    pub place: Arc<str>,
 }
 
 /// Reads lines. `rater` is who says what names nobody; `by` is the key whose values make groups.
@@ -32,10 +34,12 @@ pub fn lines(name: &str, text: &str, rater: &str, by: Option<&str>) -> Result<Ve
             Some(Value::Map(map)) => one(&map, rater, by),
             _ => Err("it is no JSON object".to_owned()),
         };
+        let place = format!("{name}, line {}", at + 1);
+        let taken = taken.map(|line| Line { place: place.as_str().into(), ..line });
         read.push(taken.map_err(|why| {
             let help = "a line is `{\"item\": …, \"value\": …}`, `{\"sample\": …, \"value\": …}` or \
                         `{\"item\": …, \"first\": …, \"second\": …, \"winner\": …}`";
-            Box::new(BAD_LABELS.nowhere(format!("{name}, line {}: {why}", at + 1)).help(help))
+            Box::new(BAD_LABELS.nowhere(format!("{place}: {why}")).help(help))
         })?);
     }
     Ok(read)
@@ -84,6 +88,7 @@ fn one(map: &Map, rater: &str, by: Option<&str>) -> Result<Line, String> {
         sample,
         scorer: plain(map, "scorer")?,
         value: map.get("value").cloned().unwrap_or_default(),
+        place: "".into(),
     })
 }
 
