@@ -65,6 +65,54 @@ scorers: [{{name: noted, check: {{contains: Noted}}}}]
 }
 
 #[test]
+fn what_a_conversation_leaves_behind_that_begins_again_is_taken_down() {
+    let bot = Bot::start(0).unwrap();
+    let url = bot.url();
+    let folder = written(
+        "around_left",
+        &format!(
+            r#"aigo: 1
+name: left
+models:
+  assistant:
+    http: {{url: "{url}/sessions/{{{{ session }}}}", body: {{text: "{{{{ message }}}}"}}, reply: reply, session: sticky}}
+setup:
+  - http: {{url: "{url}/users", body: {{name: "{{{{ sample.id }}}}"}}}}
+    as: user
+teardown:
+  - http: {{url: "{url}/users/{{{{ setup.user.id }}}}", method: DELETE}}
+dataset: {{samples: [{{id: a, seats: 3}}, {{id: b, seats: 4}}]}}
+solvers: [{{script: ["We have {{{{ seats }}}} seats.", How many?]}}]
+scorers: [{{name: noted, check: {{contains: Noted}}}}]
+"#
+        ),
+    );
+    // What it said goes through the log to the end of the first sample and into the second conversation.
+    bot.hold_after(6);
+    let killed = start(&folder, &["run", "task.yaml", "-j", "1"]);
+    assert!(bot.wait_until_held(LONGEST));
+    killed.kill();
+    bot.lift();
+    let resumed = run(&folder, &["resume", "last", "-j", "1"]);
+    assert!(resumed.err.contains("1 conversation begins again"), "{}", resumed.err);
+    let asked = bot.asked();
+    let users: Vec<&str> = asked.iter().map(|asked| &*asked.line).filter(|line| line.contains("/users")).collect();
+    assert_eq!(users, ["POST /users", "DELETE /users/u1"].repeat(3), "no two users are there at once");
+    let path = only_run(&folder);
+    let roles = |number| {
+        let log = aigo_log::Log::open(&path).expect("a log");
+        let calls = log.trial(number).expect("a trial").calls;
+        calls.into_iter().map(|call| call.site.role.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(roles(2), ["setup/user", "assistant", "assistant", "teardown/1"]);
+    assert_eq!(roles(3), ["setup/user", "assistant", "assistant", "teardown/1"]);
+    // Nothing is taken down twice, and what was left says nothing of the run.
+    let again = run(&folder, &["resume", "last", "--format", "json"]);
+    assert_eq!((again.code, lines(&bot, "DELETE /users/")), (resumed.code, 3), "{}", again.err);
+    assert_replays(&folder, &path, &again);
+}
+
+#[test]
 fn a_setup_that_fails_voids_the_sample_and_teardown_is_made_all_the_same() {
     let bot = Bot::start(0).unwrap();
     let url = bot.url();

@@ -227,7 +227,10 @@ fn verdicts_of_a_run_are_held_against_its_labels() {
     assert!(refused.code == 2 && refused.err.contains("labels.jsonl, line 2: `s-1`, did you mean `s1`"), "{refused:?}");
     std::fs::write(folder.join("labels.jsonl"), "{\"sample\": \"s1\", \"value\": 4}\n").unwrap();
     let refused = run(&[]);
-    assert!(refused.code == 2 && refused.err.contains("line 1: the label of `s1` is 4, and `few` is on the scale"), "{refused:?}");
+    assert!(
+        refused.code == 2 && refused.err.contains("line 1: the label of `s1` is 4, and `few` is on the scale"),
+        "{refused:?}"
+    );
     std::fs::write(folder.join("labels.jsonl"), "{\"sample\": \"s1\"}\n").unwrap();
     let refused = run(&[]);
     assert!(refused.code == 2 && refused.err.contains("[R0232] labels.jsonl, line 1"), "{refused:?}");

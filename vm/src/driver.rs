@@ -6,7 +6,7 @@ use std::time::Duration;
 use aigo_ir::key::Key;
 use aigo_ir::value::Value;
 use aigo_log::{Close, Digest, End, Journal, Open, Record};
-use aigo_machine::{Answer, LaneId, Linked, Outcome, Pending, Sample, Trial};
+use aigo_machine::{Answer, Ask, LaneId, Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::{Answered, Report};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -16,7 +16,7 @@ use crate::error::{NO_CLIENT, RunError};
 use crate::outcome;
 use crate::progress::Progress;
 use crate::provider::{Players, Talk};
-use crate::recorded::Recorded;
+use crate::recorded::{Found, Recorded};
 use crate::replay;
 use crate::reuse::Reusable;
 use crate::stop::{Stop, StopReason};
@@ -48,6 +48,15 @@ pub struct Planned {
     pub closed: Option<Close>,
     /// What an earlier run has of it.
     pub reusable: Option<Arc<Reusable>>,
+    /// Of a trial that begins again: the number and the answers of what it leaves behind.
+    pub left: Option<(u64, Recorded)>,
+}
+
+impl Planned {
+    /// A new trial.
+    pub const fn new(sample: Arc<Sample>) -> Self {
+        Self { sample, begun: None, closed: None, reusable: None, left: None }
+    }
 }
 
 /// What came of a run.
@@ -296,7 +305,12 @@ async fn fold(context: Arc<Context>, digest: Digest, mut receiver: mpsc::Receive
 
 /// Runs one trial to its end, or to where it stays open.
 async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended {
-    let Planned { sample, begun, closed, reusable } = planned;
+    let Planned { sample, begun, closed, reusable, left } = planned;
+    if let Some((left, recorded)) = left
+        && let Err(reason) = take_down(context, left, &sample, recorded).await
+    {
+        return Ended::Open(reason, Vec::new());
+    }
     let is_new = begun.is_none();
     let mut recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
     recorded.reusable = reusable;
@@ -343,6 +357,27 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
         context.stop.stop(StopReason::Log(error));
     }
     Ended::Outcome(Box::new(outcome), leaf)
+}
+
+/// Takes down what the `setup` of a trial made that begins again, under the number that it had. What it had not made stays so.
+async fn take_down(
+    context: &Arc<Context>,
+    number: u64,
+    sample: &Arc<Sample>,
+    recorded: Recorded,
+) -> Result<(), Option<String>> {
+    let known = |ask: &Ask| match recorded.find(ask) {
+        Found::Answer(answer) => Some(answer),
+        Found::Nothing | Found::Other { .. } => None,
+    };
+    let (mut trial, mut pending) = Trial::left(Arc::clone(&context.linked), Arc::clone(sample), known);
+    let talk = Talk::new(&context.run, number);
+    while let Some(Pending { lane, ask }) = pending.pop() {
+        let (answer, _) = context.calls.answer(number, &recorded, &talk, &ask).await?;
+        pending = trial.answer(lane, answer);
+    }
+    talk.end().await;
+    Ok(())
 }
 
 /// What became of an ask: the lane, the role, the answer and whether it is new, or why there is none.

@@ -114,6 +114,29 @@ impl Trial {
         Self::begun(linked, sample, false)
     }
 
+    /// Begins a trial that is given up: it asks what takes down again what its `setup` has made, as far as answers of it are
+    /// known, and comes to no outcome.
+    pub fn left(
+        linked: Arc<Linked>,
+        sample: Arc<Sample>,
+        known: impl Fn(&Ask) -> Option<Answer>,
+    ) -> (Self, Vec<Pending>) {
+        let (mut trial, mut asks) = Self::start(linked, sample);
+        while let Some(around) = &trial.around {
+            if around.when == When::After {
+                return (trial, asks);
+            }
+            let Some(Pending { lane, ask }) = asks.pop() else { break };
+            let Some(answer) = known(&ask) else { break };
+            asks = trial.answer(lane, answer);
+        }
+        trial.lanes.clear();
+        trial.around = None;
+        asks.clear();
+        trial.around(When::After, 0, &mut asks);
+        (trial, asks)
+    }
+
     /// Begins a trial that remembers which edges its lanes take.
     pub fn traced(linked: Arc<Linked>, sample: Arc<Sample>) -> (Self, Vec<Pending>) {
         Self::begun(linked, sample, true)

@@ -144,7 +144,7 @@ fn ask(task: &Task, args: &RunArgs, code: &str, id: &str, folder: &Path) -> Resu
             conversation: Arc::new(Conversation::default()),
             ..(*planned.sample).clone()
         };
-        Ok(Planned { sample: Arc::new(sample), begun: None, closed: None, reusable: None })
+        Ok(Planned::new(Arc::new(sample)))
     });
     let digest = Digest::of(&header, linked.hash);
     let settings = Settings { run: id.to_owned(), concurrency: 1, digest, next_trial: 1, calls_made: 0, spent: 0 };

@@ -96,10 +96,11 @@ impl Again<'_> {
             let trial = trial?;
             let (sample, recorded) = recorded_trial(&trial);
             if begins_again(program, &trial) {
-                return Ok(Planned { sample, begun: None, closed: None, reusable: None });
+                let left = (!program.teardown.is_empty()).then_some((trial.open.trial, recorded));
+                return Ok(Planned { left, ..Planned::new(sample) });
             }
             let begun = Some((trial.open.trial, recorded));
-            Ok(Planned { sample, begun, closed: trial.close, reusable: None })
+            Ok(Planned { begun, closed: trial.close, ..Planned::new(sample) })
         });
         let opened = begun.opened;
         let rest = all.filter(|planned| match planned {

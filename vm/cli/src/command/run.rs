@@ -148,7 +148,7 @@ pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<It
                 .map_or(1..=epochs, |epoch| epoch..=epoch)
                 .map(|epoch| {
                     let sample = Arc::new(sample(&row, epoch));
-                    Ok(Planned { sample, begun: None, closed: None, reusable: None })
+                    Ok(Planned::new(sample))
                 })
                 .collect(),
         };

@@ -165,7 +165,7 @@ fn trials<'p>(
         let last = parent.recorded(key, epoch).map(|mut trials| trials.pop()).transpose()?;
         Some(last.map(|trial| {
             let (sample, _) = recorded_trial(&trial);
-            Planned { sample, begun: None, closed: None, reusable: None }
+            Planned::new(sample)
         }))
     })
 }
