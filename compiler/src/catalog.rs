@@ -119,6 +119,7 @@ rows! {
     UNUSED_SOLVERS warning "W0628" unused_solvers "steps that no sample runs";
     EMPTY_TEXT warning "W0629" empty_text "an empty text";
     NEVER_DECIDED warning "W0633" never_decided "a gate that so few conversations cannot decide";
+    TURNS_OUT_OF_REACH warning "W0634" turns_out_of_reach "a check of turns that no conversation has";
     // Allowances; they have no names, because nothing allows them.
     BAD_ALLOWANCE warning "W0630" "an allowance that cannot be read";
     UNUSED_ALLOWANCE warning "W0631" "an allowance of what is not there";

@@ -93,6 +93,7 @@ static LINTS: &[Lint] = &[
     users::unprobed,
     applications::epochs_without_setup,
     turns::nobody_is_tested,
+    turns::turns_out_of_reach,
     users::near_persona,
     unused::solvers,
     texts::empty,

@@ -117,6 +117,7 @@ fn expectations() -> Scorer {
         evidence: EvidenceRule::None,
         skips: false,
         at: None,
+        turns: None,
         completion: false,
         tags: Vec::new(),
         graph: None,

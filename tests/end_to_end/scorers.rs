@@ -205,3 +205,43 @@ fn graphs_extract_go_through_items_and_decide() {
         - set: {longest: max(lengths)}\n      - if: {when: longest > 5, then: [{score: 5}], else: [{score: 2}]}\n";
     assert_eq!(judged("graph_decision", decision, ""), ("scored 5 Some(true)".into(), 0));
 }
+
+/// A check of turns that did not come: n/a where the conversation went another way, and a failure where the application failed.
+#[test]
+fn turns_that_there_are_not_say_nothing_unless_the_application_failed_before() {
+    let folder = folder("scorers_no_turns");
+    let task = "aigo: 1\nname: late\nmodels:\n  assistant: {scripted: [{when: fails and turn == 2, fault: 500}, {say: Noted.}]}\n\
+                dataset: {samples: [{id: good, fails: false}, {id: bad, fails: true}]}\n\
+                solvers: [{script: [a, b, c]}]\n\
+                scorers:\n  - {name: third, check: {contains: Noted, turns: [3]}}\n  \
+                - {name: second, check: {contains: Noted, turns: [2..]}}\n  \
+                - {name: ninth, check: {contains: Noted, turns: [9]}}\n  \
+                - {name: first, check: {contains: Noted, turns: [1]}}\n";
+    std::fs::write(folder.join("task.yaml"), task).unwrap();
+    let ran = run(&folder, &["run", "task.yaml", "--format", "json"]);
+    let path = only_run(&folder);
+    let of = |key: &str| ["first", "second", "third", "ninth"].map(|name| score(&trial(&path, key), name));
+    assert_eq!(of("good").map(|found| found.starts_with("scored true")), [true, true, true, false], "{}", ran.err);
+    assert!(of("good")[3].starts_with("not_applicable"), "{:?}", of("good"));
+    assert_eq!(of("bad").map(|found| found.starts_with("scored false")), [false, true, true, true], "{:?}", of("bad"));
+    let checked = run(&folder, &["check", "task.yaml", "--format", "json"]).json().to_string();
+    assert!(checked.contains("turns_out_of_reach") && checked.contains("`ninth` looks from turn 9 on"), "{checked}");
+}
+
+/// An assistant that is called otherwise in recordings says nothing in them: that is told, and no scorer is pleased.
+#[test]
+fn recordings_in_which_the_assistant_says_nothing_please_no_scorer() {
+    let folder = folder("scorers_mute");
+    std::fs::write(
+        folder.join("t.jsonl"),
+        "{\"id\":\"c1\",\"messages\":[{\"role\":\"visitor\",\"content\":\"Where is it?\"},{\"role\":\"rep\",\"content\":\"No idea.\"}]}\n",
+    )
+    .unwrap();
+    let task = "aigo: 1\nname: mute\nmodels: {}\ndataset: {transcripts: t.jsonl}\nscorers:\n  - {name: kind, check: {not_contains: idiot}}\n";
+    std::fs::write(folder.join("task.yaml"), task).unwrap();
+    let ran = run(&folder, &["run", "task.yaml", "--format", "json"]);
+    let found = score(&trial(&only_run(&folder), "c1"), "kind");
+    assert!(found.starts_with("scored false"), "{found} {}", ran.err);
+    let checked = run(&folder, &["check", "task.yaml", "--format", "json"]).json().to_string();
+    assert!(checked.contains("nobody_is_tested") && checked.contains("only `rep`, `visitor`"), "{checked}");
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aigo_ir::key::KeyWriter;
-use aigo_ir::message::Conversation;
+use aigo_ir::message::{ASSISTANT, Conversation, MessageKind, USER};
 use aigo_ir::print::print;
 use aigo_ir::program::Program;
 use aigo_ir::read::read;
@@ -26,12 +26,18 @@ fn sample(program: &Program, graph: usize) -> Arc<Sample> {
             row.set(field.name.clone(), Value::Null);
         }
     }
+    // Some begin with what was recorded.
+    let mut conversation = Conversation::default();
+    if program.seed.is_multiple_of(2) {
+        conversation.push(USER.into(), MessageKind::Say, "Hello?".into());
+        conversation.push(ASSISTANT.into(), MessageKind::Say, "Good morning.".into());
+    }
     Arc::new(Sample {
         key: "k".into(),
         epoch: 1,
         graph: program.solves.get(graph).map(|graph| graph.name.clone()).unwrap_or_default(),
         row: Arc::new(row),
-        conversation: Arc::new(Conversation::default()),
+        conversation: Arc::new(conversation),
         tags: Arc::default(),
         cluster: None,
     })

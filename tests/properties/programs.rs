@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aigo_ir::check::Between;
 use aigo_ir::expr::{Comparison, Expr, Function, Kind, Operator};
 use aigo_ir::gate::{AGGREGATES, Aggregate, Decide, Gate};
 use aigo_ir::node::{Ending, Node, Unit};
@@ -156,6 +157,7 @@ fn plain_scorer() -> Scorer {
         evidence: EvidenceRule::None,
         skips: false,
         at: None,
+        turns: None,
         completion: false,
         tags: Vec::new(),
         graph: None,
@@ -175,8 +177,10 @@ fn scorer(dice: &mut Dice, n: usize) -> Scorer {
     let tags = if dice.one_in(4) { vec![dice.hostile().into(), "b".into()] } else { Vec::new() };
     let skips = dice.one_in(2);
     let completion = dice.one_in(4);
+    let (least, most) = (Some(dice.below(4) as u32), dice.one_in(2).then(|| dice.below(9) as u32));
+    let turns = dice.one_in(12).then_some(Between { least, most });
     let name = format!("s{n}").into();
-    Scorer { name, scale, pass: 1.0 / 3.0, over, evidence, skips, at, completion, tags, graph: None }
+    Scorer { name, scale, pass: 1.0 / 3.0, over, evidence, skips, at, turns, completion, tags, graph: None }
 }
 
 /// Gives the scorer its graph: some steps, a map over turns where it has values for them, one score of the whole.

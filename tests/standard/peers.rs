@@ -203,10 +203,10 @@ fn what_was_left_undone_is_not_complete_and_asks_nobody() {
 }
 
 #[test]
-fn a_conversation_of_the_users_alone_has_no_turn_to_judge() {
+fn a_conversation_in_which_nobody_answers_is_bad_and_no_judge_is_asked() {
     for scorer in ["turn_relevancy", "tool_use"] {
         let (outcome, prompts) = Case::of(&format!("{scorer}: nobody answers\n1u Hello?\n2u Anybody?\n")).run();
-        assert_eq!((lines(&outcome), prompts.len()), (vec!["true pass (nothing at stake)".to_owned()], 0), "{scorer}");
+        assert_eq!((lines(&outcome), prompts.len()), (vec!["false fail".to_owned()], 0), "{scorer}");
     }
 }
 

@@ -216,6 +216,15 @@ impl Conversation {
         turns
     }
 
+    /// Whether a role has said something or called a tool since the user spoke first: a call is an answer too, and whoever hands
+    /// a conversation to a person by a tool has done something.
+    pub fn has_acted(&self, role: &str) -> bool {
+        self.messages.iter().any(|message| {
+            let acts = matches!(message.kind, MessageKind::Say | MessageKind::Call { .. });
+            &*message.author == role && acts && message.turn > 0
+        })
+    }
+
     /// What a role said in a turn, its messages joined by newlines.
     pub fn said_in(&self, turn: u32, role: &str) -> String {
         let said = self.messages.iter().filter(|m| m.turn == turn && &*m.author == role && m.is_said());

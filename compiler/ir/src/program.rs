@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::check::Test;
+use crate::check::{Between, Test};
 use crate::engine::Engine;
 use crate::expr::{Expr, Kind};
 use crate::gate::Gate;
@@ -195,6 +195,9 @@ pub struct Scorer {
     pub skips: bool,
     /// The label of the step at which it scores; none where it scores the whole conversation.
     pub at: Option<Arc<str>>,
+    /// The turns that it is about. Where the assistant says something in none of them, it does not apply; where the application
+    /// has failed before, it gives the worst value of its scale.
+    pub turns: Option<Between>,
     /// Whether it says that the conversation reached its end: where the application fails, it gives the worst value of its
     /// scale and asks nobody.
     pub completion: bool,

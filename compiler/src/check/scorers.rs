@@ -223,6 +223,7 @@ impl Checker<'_> {
             evidence,
             skips: false,
             at: None,
+            turns: None,
             completion: false,
             tags: Vec::new(),
             graph: None,

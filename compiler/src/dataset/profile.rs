@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::key::{Key, KeyWriter};
+use aigo_ir::message::ASSISTANT;
 use aigo_ir::span::{SourceMap, Span};
 use aigo_ir::ty::Type;
 use aigo_ir::typing::{self, Mistake, Names};
@@ -75,6 +76,10 @@ pub(crate) struct Profile {
     pub(crate) epochs: Option<u32>,
     /// Whether a row has no id of its own.
     without_id: bool,
+    /// Whether the assistant says something or calls a tool in a recording that is scored as it is.
+    pub(crate) is_spoken: bool,
+    /// Who speaks in recordings in which it does not.
+    pub(crate) others: BTreeSet<Arc<str>>,
     /// The tags that samples have: each list of them once.
     pub(crate) tags: BTreeSet<Vec<String>>,
 }
@@ -187,6 +192,10 @@ impl Profile {
         }
         self.without_id |= raw.id.is_none();
         self.epochs = self.epochs.max(raw.epoch);
+        if *raw.graph == *RECORDED && !self.is_spoken {
+            self.is_spoken = raw.conversation.has_acted(ASSISTANT);
+            self.others.extend(raw.conversation.messages().iter().map(|message| Arc::clone(&message.author)));
+        }
         if !self.tags.contains(&raw.tags) {
             self.tags.insert(raw.tags.clone());
         }

@@ -8,6 +8,7 @@ use aigo_ir::expr::{Comparison, Expr, Kind};
 use aigo_ir::gate::holds;
 use aigo_ir::message::{ASSISTANT, USER};
 use aigo_ir::span::Span;
+use aigo_ir::text::excerpt;
 use aigo_ir::value::Value;
 
 use super::{Linted, words};
@@ -56,6 +57,9 @@ enum Expected {
     /// Of others too.
     OfMore,
 }
+
+/// How many of those who speak are named.
+const MOST_OTHERS: usize = 5;
 
 /// Stands for as many as anyone can want: a list whose length is not known.
 const MANY: u64 = 10_000;
@@ -410,5 +414,35 @@ pub(super) fn nobody_is_tested(linted: &Linted<'_>, found: &mut Diagnostics) {
         let message = "nobody is asked in these samples, so there is nothing to score";
         let help = "add `- generate` behind what the user says";
         found.push(catalog::NOBODY_IS_TESTED.at(span, message).help(help));
+    }
+    if linted.profile.transcripts().0 && !linted.profile.is_spoken {
+        let Some(span) = linted.task().dataset_span else { return };
+        let others: Vec<String> =
+            linted.profile.others.iter().take(MOST_OTHERS).map(|name| format!("`{}`", excerpt(name, 40))).collect();
+        let others = if others.is_empty() { "nobody does".to_owned() } else { format!("only {}", others.join(", ")) };
+        let message =
+            format!("the assistant says nothing in any recording, {others}: each scorer gives its worst value");
+        let help =
+            "name who is tested `assistant`, and who talks to it `user`, as `author` or `role` of their messages";
+        found.push(catalog::NOBODY_IS_TESTED.at(span, message).help(help));
+    }
+}
+
+/// `turns_out_of_reach`: a check of turns that no conversation has.
+pub(super) fn turns_out_of_reach(linted: &Linted<'_>, found: &mut Diagnostics) {
+    let longest = linted.solves.longest();
+    if longest >= MANY || linted.profile.transcripts() != (false, false) {
+        return;
+    }
+    for scorer in &linted.task().scorers {
+        let ast::Method::Check(check) = &scorer.method else { continue };
+        let Turns::Range(range) = check.turns else { continue };
+        let Some(least) = range.least.filter(|least| u64::from(*least) > longest) else { continue };
+        let turns = if longest == 1 { "1 turn".to_owned() } else { format!("{longest} turns") };
+        let name = &scorer.name.value;
+        let message =
+            format!("no conversation has more than {turns}: `{name}` looks from turn {least} on, and never applies");
+        let help = "name turns that there are, or let the conversations go on";
+        found.push(catalog::TURNS_OUT_OF_REACH.at(scorer.name.span, message).help(help));
     }
 }

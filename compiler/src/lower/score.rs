@@ -53,6 +53,14 @@ pub(super) fn without_graph(scorer: &Scorer) -> program::Scorer {
         evidence,
         skips: matches!(&scorer.method, Method::Judge(judge) if judge.skip.is_some()),
         at: scorer.at.clone(),
+        turns: match &scorer.method {
+            // Whether there was an answer is asked of all turns.
+            Method::Check(check) if !is_whole(&check.test) && check.test != Test::NoReply => match check.turns {
+                Turns::Range(range) => Some(range),
+                _ => None,
+            },
+            _ => None,
+        },
         completion: scorer.completion,
         tags: scorer.tags.clone(),
         graph: None,

@@ -2,6 +2,7 @@
 //! maps in item order. It is pure, and whoever calls it decides in which order answers arrive; that order cannot be seen.
 
 mod around;
+mod scored;
 mod shared;
 mod voids;
 
@@ -10,12 +11,10 @@ use std::sync::Arc;
 
 use aigo_ir::graph::NodeId;
 use aigo_ir::key::Key;
-use aigo_ir::message::{ASSISTANT, Conversation, MessageKind};
+use aigo_ir::message::Conversation;
 use aigo_ir::node::{Ending, Port};
-use aigo_ir::program::{EXPECTATIONS, Scorer};
-use aigo_ir::reduce::{self, Reducer};
-use aigo_ir::value::Value;
-use aigo_ir::verdict::{self, Scale, Verdict};
+use aigo_ir::program::Scorer;
+use aigo_ir::verdict::{self, Verdict};
 
 use crate::ask::{Answer, Ask, Position};
 use crate::lane::{Effect, Event, Given, GraphRef, Lane, Mark, Marks};
@@ -25,6 +24,7 @@ use crate::scope::Sample;
 use crate::step::step;
 use crate::world::World;
 use around::{Around, When};
+use scored::whole;
 
 /// A node that a lane came to, and the way that it took from there; none where it ended there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -400,92 +400,6 @@ impl Trial {
             }
         }
     }
-
-    /// The conversation is over: score it.
-    fn solved(&mut self, ending: Ending, fault: Option<String>, asks: &mut Vec<Pending>) {
-        self.ending = Some(ending);
-        self.fault = fault;
-        let linked = Arc::clone(&self.linked);
-        self.expectations();
-        self.checkpoints();
-        // A call is an answer too: whoever hands the conversation to a person by a tool has done something.
-        let answered = self.conversation.messages().iter().any(|message| {
-            let acts = matches!(message.kind, MessageKind::Say | MessageKind::Call { .. });
-            &*message.author == ASSISTANT && acts && message.turn > 0
-        });
-        for (at, scorer) in linked.program.scorers.iter().enumerate() {
-            if scorer.graph.is_none() {
-                continue;
-            }
-            if ending.is_void() {
-                let reason = self.fault.clone().unwrap_or_else(|| ending.word().replace('_', " "));
-                self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::Void, reason)));
-            } else if scorer.completion && matches!(ending, Ending::ApplicationFailure | Ending::Filtered) {
-                // What was left undone is not complete, however well it went until then.
-                let reason = format!("the conversation ended as {}", ending.word().replace('_', " "));
-                self.scores.push(whole(scorer, Verdict::scored(scorer.scale.end(true), false, reason)));
-            } else if !answered && ending != Ending::Recorded {
-                // Dropping a conversation in which nothing was answered would reward an application that fails.
-                self.scores.push(whole(
-                    scorer,
-                    Verdict::scored(scorer.scale.end(true), false, "the assistant answered nothing"),
-                ));
-            } else if let Some(label) = scorer.at.as_ref().filter(|label| !self.marks.contains_key(*label)) {
-                let reason = format!("the step `{label}` was not reached");
-                self.scores.push(whole(scorer, Verdict::without_value(verdict::Outcome::NotApplicable, reason)));
-            } else {
-                self.begin(GraphRef::Score(at), asks);
-            }
-        }
-        self.around(When::After, 0, asks);
-    }
-
-    /// Expectations that an early ending left: those that lie on every way to a regular end from the way that was not taken
-    /// at the last fork, and were never evaluated.
-    fn unreached_expectations(&self, at: usize, lane: &Lane, ending: Ending) -> usize {
-        if matches!(ending, Ending::Completed | Ending::Recorded) {
-            return 0;
-        }
-        let Some((fork, taken)) = lane.last_fork else { return 0 };
-        let left = self.linked.certain(at, fork, taken);
-        left.into_iter().filter(|id| !lane.passed.contains(id)).count()
-    }
-
-    /// The conversation's value of `expectations`: all that were evaluated hold, and none was left unreached.
-    fn expectations(&mut self) {
-        let linked = Arc::clone(&self.linked);
-        let Some(scorer) = linked.program.scorer(EXPECTATIONS) else { return };
-        let evaluated: Vec<Verdict> =
-            self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
-        let verdict = if self.ending.is_some_and(Ending::is_void) {
-            Verdict::without_value(verdict::Outcome::Void, self.fault.clone().unwrap_or_default())
-        } else if evaluated.iter().all(|v| v.pass != Some(false)) && self.unreached > 0 {
-            Verdict::scored(Value::Bool(false), false, format!("{} expectations were not reached", self.unreached))
-        } else if evaluated.is_empty() {
-            Verdict::without_value(verdict::Outcome::NotApplicable, "no step with an expectation was reached")
-        } else {
-            reduce::reduce(Reducer::All, &Scale::Boolean, 1.0, None, &evaluated)
-        };
-        self.scores.push(whole(scorer, verdict));
-    }
-
-    /// The conversation's value of each checkpoint: its verdicts joined like those of turns.
-    fn checkpoints(&mut self) {
-        let linked = Arc::clone(&self.linked);
-        for scorer in linked.program.scorers.iter().filter(|s| s.graph.is_none() && &*s.name != EXPECTATIONS) {
-            let given: Vec<Verdict> =
-                self.scores.iter().filter(|row| row.scorer == scorer.name).map(|row| row.verdict.clone()).collect();
-            let verdict = if self.ending.is_some_and(Ending::is_void) {
-                Verdict::without_value(verdict::Outcome::Void, self.fault.clone().unwrap_or_default())
-            } else if given.is_empty() {
-                Verdict::without_value(verdict::Outcome::NotApplicable, "the checkpoint was not reached")
-            } else {
-                let over = scorer.over.unwrap_or_else(|| Reducer::default_of(&scorer.scale));
-                reduce::reduce(over, &scorer.scale, scorer.pass, None, &given)
-            };
-            self.scores.push(whole(scorer, verdict));
-        }
-    }
 }
 
 /// The least of two messages.
@@ -493,9 +407,4 @@ fn keep_least(known: &mut String, message: String) {
     if message < *known {
         *known = message;
     }
-}
-
-/// A score of the conversation that no node gave.
-fn whole(scorer: &Scorer, verdict: Verdict) -> ScoreRow {
-    ScoreRow { scorer: scorer.name.clone(), turn: None, part: "".into(), verdict }
 }

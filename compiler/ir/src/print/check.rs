@@ -41,7 +41,8 @@ pub(crate) fn test(test: &Test, negated: bool, line: &mut Line) {
     line.pair_value(&key, &value);
 }
 
-fn between(range: Between) -> Value {
+/// A range as a map of its ends.
+pub(super) fn between(range: Between) -> Value {
     let ends = [("min", range.least), ("max", range.most)];
     Value::map(ends.into_iter().filter_map(|(key, end)| Some((key, Value::Int(i64::from(end?))))))
 }

@@ -1,6 +1,7 @@
 //! Scorers.
 
 use super::Printer;
+use super::check::between;
 use crate::lines::Line;
 use crate::program::Scorer;
 use crate::schema::SKIP;
@@ -32,6 +33,9 @@ impl Printer<'_> {
         }
         if let Some(label) = &scorer.at {
             line.pair("at", label);
+        }
+        if let Some(turns) = scorer.turns {
+            line.pair_value("turns", &between(turns));
         }
         if scorer.completion {
             line.pair_word("completion", true);

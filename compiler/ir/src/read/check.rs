@@ -54,7 +54,8 @@ fn test(line: &mut Cursor<'_>, word: &str, key: &str) -> Read<Option<Test>> {
     read.map_or_else(|| line.fail(format!("`{key}=` does not say what is checked")), |test| Ok(Some(test)))
 }
 
-fn between(value: &Value) -> Option<Between> {
+/// A range as a map of its ends.
+pub(super) fn between(value: &Value) -> Option<Between> {
     let end = |key: &str| match value.get(key) {
         None => Some(None),
         Some(n) => n.as_int().and_then(|n| u32::try_from(n).ok()).map(Some),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Read;
+use super::check::between;
 use crate::gate::{Decide, Gate, Selection};
 use crate::lines::Cursor;
 use crate::program::Scorer;
@@ -25,6 +26,13 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
     };
     let (evidence, skips) = (evidence(&mut cursor)?, skips(&mut cursor)?);
     let at = cursor.text_of("at")?.map(Arc::from);
+    let turns = match cursor.value_of("turns")? {
+        None => None,
+        Some(ends) => match between(ends).filter(|range| range.least.or(range.most).is_some()) {
+            Some(range) => Some(range),
+            None => return cursor.fail("`turns=` is a map of `min`, `max` or both"),
+        },
+    };
     let completion = match cursor.word_of("completion")? {
         None => false,
         Some("true") => true,
@@ -44,7 +52,7 @@ pub(super) fn scorer(mut cursor: Cursor<'_>) -> Read<Scorer> {
         cursor.finish()?;
         None
     };
-    Ok(Scorer { name, scale, pass, over, evidence, skips, at, completion, tags, graph })
+    Ok(Scorer { name, scale, pass, over, evidence, skips, at, turns, completion, tags, graph })
 }
 
 pub(crate) fn evidence(cursor: &mut Cursor<'_>) -> Read<EvidenceRule> {

@@ -8,7 +8,8 @@ use aigo_ir::program::{VOIDS, VOIDS_ALL};
 use aigo_ir::value::Value;
 use aigo_ir::verdict::{Outcome, Verdict};
 
-use super::{Trial, whole};
+use super::Trial;
+use super::scored::whole;
 use crate::lane::{GraphRef, Lane};
 use crate::outcome::ScoreRow;
 
