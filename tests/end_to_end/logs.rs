@@ -207,7 +207,7 @@ fn an_open_run_is_shown_as_far_as_it_went_and_is_not_sealed() {
     let unknown = run(&folder, &["log", "show", "quick", "nobody"]);
     assert!(unknown.code == 2 && unknown.err.contains("no sample `nobody`"), "{}", unknown.err);
     let unknown = run(&folder, &["log", "show", "quick", "Pro/none", "--verdict", "nothing"]);
-    assert!(unknown.code == 2 && unknown.err.contains("it has plan_kept, no_price"), "{}", unknown.err);
+    assert!(unknown.code == 2 && unknown.err.contains("there are no_price, plan_kept"), "{}", unknown.err);
     std::fs::write(&path, &text[..200]).unwrap();
     assert!(ok(&folder, &["runs"]).contains("L0107 (not a log)"));
 }

@@ -158,7 +158,8 @@ impl Reusable {
             Rule::Computed => return Err(Bar::Unknown),
             Rule::Floating => return Err(Bar::Floating),
             Rule::Unversioned => return Err(Bar::Unversioned),
-            Rule::WholeSample if !self.sessions => return Err(Bar::Session),
+            // What is asked otherwise is told as such; the rest goes with it.
+            Rule::WholeSample if !self.sessions && held.is_some() => return Err(Bar::Session),
             Rule::WholeSample | Rule::ByContent => {}
         }
         let held = held.ok_or(Bar::Unknown)?;

@@ -6,6 +6,7 @@
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::Comparison;
 use aigo_ir::gate::{Aggregate, CONFIRM, Gate};
+use aigo_ir::program::VOIDS;
 use aigo_ir::reduce::Reducer;
 use aigo_ir::span::Span;
 use aigo_ir::verdict::Scale;
@@ -234,13 +235,19 @@ pub(super) fn unread_scorer(linted: &Linted<'_>, found: &mut Diagnostics) {
     }
     for scorer in &linted.task().scorers {
         let name = &scorer.name.value;
-        if gates.iter().any(|gate| *gate.scorer == **name) {
+        let compiled = linted.program.scorer(name);
+        // What voids others where it fails decides by that.
+        let voids = compiled.and_then(|scorer| scorer.graph.as_ref()).is_some_and(|graph| graph.slot(VOIDS).is_some());
+        if voids || gates.iter().any(|gate| *gate.scorer == **name) {
             continue;
         }
         let message = format!("no gate reads `{name}`: it is computed and reported, and no run fails by it");
         let help = match scorer.method.scale() {
             Some(Scale::Boolean) | None => format!("add a gate, `rate({name}) >= 0.95`, or remove the scorer"),
-            Some(scale) => format!("add a gate, `mean({name}) >= {}`, or remove the scorer", scale.default_pass()),
+            Some(scale) => {
+                let pass = compiled.map_or(scale.default_pass(), |scorer| scorer.pass);
+                format!("add a gate, `mean({name}) >= {pass}`, or remove the scorer")
+            }
         };
         found.push(catalog::UNREAD_SCORER.at(scorer.name.span, message).help(help));
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aigo_compiler::lock::{Lock, Pin, Unlike, unlike};
+use aigo_ir::diagnostic::nearest;
 use aigo_ir::program::Program;
 use aigo_ir::value::Map;
 use aigo_log::Log;
@@ -98,4 +99,13 @@ pub(crate) fn differences(before: &Sheet, after: &Sheet, only: &[String]) -> Unl
     };
     let (judges, others) = (roles(true), roles(false));
     unlike(&lock(before, &judges, &others), &lock(after, &judges, &others), &judges, is_compared)
+}
+
+/// What is said of a scorer that is not there.
+pub(crate) fn no_scorer<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
+    let mut known: Vec<&str> = known.collect();
+    known.sort_unstable();
+    known.dedup();
+    let near = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!(", did you mean `{near}`"));
+    format!("there is no scorer `{name}`{near}; there are {}", known.join(", "))
 }

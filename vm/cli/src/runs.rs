@@ -77,7 +77,7 @@ pub(crate) fn find(named: &str, runs: &Path) -> Result<PathBuf, String> {
     ids.retain(|id| id.starts_with(named));
     match ids.as_slice() {
         [one] => Ok(runs.join(one)),
-        [] => Err(format!("there is no run `{named}` in {}", runs.display())),
+        [] => Err(format!("there is no run `{named}` in {}: `aigo runs` lists those that there are", runs.display())),
         many => Err(format!("`{named}` is the beginning of {} runs: {}", many.len(), many.join(", "))),
     }
 }

@@ -8,7 +8,7 @@ use aigo_ir::program::Program;
 use aigo_ir::verdict::{Evidence, Verdict};
 
 use crate::matrix::Place;
-use crate::{Scored, TrialReport};
+use crate::{Kindred, Scored, TrialReport};
 
 /// Failing verdicts of one scorer, in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +63,32 @@ pub(crate) fn whole(scores: &[Scored], scorer: usize) -> Option<&Verdict> {
 pub(crate) fn turn_of(scores: &[Scored], scorer: usize, verdict: &Verdict) -> Option<u32> {
     let failing = || scores.iter().filter(|row| row.scorer == scorer && row.verdict.pass == Some(false));
     verdict.turn().or_else(|| failing().filter_map(|row| row.turn).min())
+}
+
+/// How many places are named.
+const NAMED: usize = 4;
+
+/// Where conversations fail: `as a whole (2), in turn 6 (3), turn 7 (1)`, what `more` says of each within the parentheses.
+pub(crate) fn places<'k>(kinds: impl Iterator<Item = &'k Kindred>, more: impl Fn(&Kindred) -> String) -> String {
+    let (mut named, mut rest, mut is_first) = (Vec::new(), 0_usize, true);
+    for kind in kinds {
+        if named.len() == NAMED {
+            rest += 1;
+            continue;
+        }
+        let place = match kind.turn {
+            None => "as a whole".to_owned(),
+            Some(turn) if std::mem::take(&mut is_first) => format!("in turn {turn}"),
+            Some(turn) => format!("turn {turn}"),
+        };
+        named.push(format!("{place} ({}{})", kind.count, more(kind)));
+    }
+    let rest = match rest {
+        0 => String::new(),
+        1 => " and 1 more turn".to_owned(),
+        _ => format!(" and {rest} more turns"),
+    };
+    named.join(", ") + &rest
 }
 
 impl Failures {

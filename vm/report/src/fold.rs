@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
+use aigo_ir::text::excerpt;
 
 use crate::bought::{Answered, Bought};
 use crate::failures::{self, Failures};
@@ -127,6 +128,7 @@ impl Report {
             .collect();
         let missing = counts.iter().any(|count| count.invalid + count.void > 0);
         let unreachable = self.unreachable();
+        let gates: Vec<GateValue> = gates.into_iter().map(|gate| without(gate, unreachable.as_deref())).collect();
         let kinds = self.kinds(&gates);
         Summary {
             exit: exit(&gates, self.open > 0 || self.trials.is_empty(), missing, unreachable.is_some()),
@@ -198,6 +200,20 @@ impl Report {
             }
         }
         shown
+    }
+}
+
+/// How much is told of an application that is not there.
+const LONG: usize = 200;
+
+/// A gate that is red because the application is not there says nothing of how good it is.
+fn without(gate: GateValue, unreachable: Option<&str>) -> GateValue {
+    match unreachable {
+        Some(what) if gate.result == GateResult::Red => {
+            let note = format!("the application is of no use: {}", excerpt(what, LONG));
+            GateValue { result: GateResult::Undecided, note, ..gate }
+        }
+        _ => gate,
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use aigo_ir::text::{excerpt, printable};
 
+use crate::failures;
 use crate::text::{figures, gates_in_words};
 use crate::{GateResult, Summary};
 
@@ -20,16 +21,9 @@ pub fn github(summary: &Summary, task: Option<&str>, line_of: impl Fn(&str) -> O
         for gate in gates.iter().take(MOST) {
             let scorer = summary.program.scorers.iter().position(|scorer| scorer.name == gate.scorer);
             let kinds: Vec<_> = summary.kinds.iter().filter(|kind| Some(kind.scorer) == scorer).collect();
-            let turns: Vec<String> = kinds
-                .iter()
-                .take(4)
-                .map(|kind| {
-                    let turn = kind.turn.map_or_else(|| "no turn".to_owned(), |turn| format!("turn {turn}"));
-                    format!("{turn} ({})", kind.count)
-                })
-                .collect();
             let first = kinds.first().map_or_else(String::new, |kind| {
-                format!("\nfails in {}, for example {}", turns.join(", "), excerpt(&kind.key, 80))
+                let places = failures::places(kinds.iter().copied(), |_| String::new());
+                format!("\nfails {places}, for example {}", excerpt(&kind.key, 80))
             });
             let note = if gate.note.is_empty() { String::new() } else { format!("\n{}", gate.note) };
             let message = format!("{}{note}{first}", figures(gate));

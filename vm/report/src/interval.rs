@@ -111,7 +111,10 @@ pub(crate) fn of_share(observed: impl Iterator<Item = Observed> + Clone) -> Opti
     let middle = (p + z2 / (2.0 * effective)) / (1.0 + z2 / effective);
     let half =
         libm::sqrt(z2 * (p * (1.0 - p) / effective + z2 / (4.0 * effective * effective))) / (1.0 + z2 / effective);
-    Some(Interval { low: (middle - half).max(0.0), high: (middle + half).min(1.0), clusters: seen.clusters })
+    // At the ends of the scale both are equal, but for the last bits.
+    let low = if p <= 0.0 { 0.0 } else { (middle - half).max(0.0) };
+    let high = if p >= 1.0 { 1.0 } else { (middle + half).min(1.0) };
+    Some(Interval { low, high, clusters: seen.clusters })
 }
 
 #[cfg(test)]
@@ -141,6 +144,10 @@ mod tests {
         near(of_share(observed(&many)), 0.748_465_428_423_199_5, 0.915_193_050_604_144_8);
         let all: Vec<(f64, u32)> = (0..40).map(|k| (1.0, k / 2)).collect();
         near(of_share(observed(&all)), 0.820_319_319_643_004_5, 1.0);
+        for clusters in 5..60 {
+            let share = |number: f64| of_share((0..clusters).map(move |cluster| Observed { number, cluster })).unwrap();
+            assert_eq!((share(0.0).low, share(1.0).high), (0.0, 1.0), "{clusters}");
+        }
     }
 
     #[test]

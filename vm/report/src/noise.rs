@@ -272,7 +272,10 @@ pub fn noise_text(noise: &[Noise]) -> String {
         };
         let _ = writeln!(out, "  population (other scenarios like these)   {population}");
         let suite = one.suite.map_or_else(
-            || "rerun noise unknown: there is one epoch of each scenario".to_owned(),
+            || {
+                let why = if values == 0 { "there is no value" } else { "there is one epoch of each scenario" };
+                format!("rerun noise unknown: {why}")
+            },
             |error| format!("± {}", short(error, 3)),
         );
         let _ = writeln!(out, "  suite (these scenarios again)             {suite}");

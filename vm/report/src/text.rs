@@ -12,7 +12,7 @@ use aigo_ir::verdict::Evidence;
 use crate::gates::GateValue;
 use crate::heading::{Heading, Word};
 use crate::look::{Look, columns, padded};
-use crate::{FEW_CLUSTERS, GateResult, Summary};
+use crate::{FEW_CLUSTERS, GateResult, Kindred, Summary, failures};
 
 pub(crate) use tables::{denominator, short};
 pub(crate) use transcript::{around, shown};
@@ -158,20 +158,13 @@ fn failures(summary: &Summary, gate: &GateValue, look: &Look, out: &mut String) 
     let scorer = summary.program.scorers.iter().position(|scorer| scorer.name == gate.scorer);
     let kinds = || summary.kinds.iter().filter(|kind| Some(kind.scorer) == scorer);
     let Some(first) = kinds().next() else { return false };
-    let turns: Vec<String> = kinds()
-        .take(4)
-        .map(|kind| {
-            let turn = kind.turn.map_or_else(|| "no turn".to_owned(), |turn| format!("turn {turn}"));
-            let most = kind.most.as_ref().filter(|_| kind.count > 1).map_or_else(String::new, |(value, n)| {
-                let all = if *n == kind.count { "all".to_owned() } else { n.to_string() };
-                format!(", {all} {}", excerpt(value, 40))
-            });
-            format!("{turn} ({}{most})", kind.count)
+    let most = |kind: &Kindred| {
+        kind.most.as_ref().filter(|_| kind.count > 1).map_or_else(String::new, |(value, n)| {
+            let all = if *n == kind.count { "all".to_owned() } else { n.to_string() };
+            format!(", {all} {}", excerpt(value, 40))
         })
-        .collect();
-    let more = kinds().count().saturating_sub(4);
-    let more = if more > 0 { format!(" and {more} more turns") } else { String::new() };
-    out.push_str(&look.wrapped("      ", &format!("fails in {}{more}", turns.join(", ")), 8));
+    };
+    out.push_str(&look.wrapped("      ", &format!("fails {}", failures::places(kinds(), most)), 8));
     let epoch = if summary.program.epochs > 1 { format!(", epoch {}", first.epoch) } else { String::new() };
     let quotes: Vec<String> = first.evidence.iter().map(quote).collect();
     let why = if first.reason.is_empty() { String::new() } else { format!("  why: {}", excerpt(&first.reason, 160)) };

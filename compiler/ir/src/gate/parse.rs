@@ -111,6 +111,13 @@ impl<'t> Reader<'t> {
         Err(GateError { message: message.to_owned(), range, help: Some(SHAPE.to_owned()), fix: None })
     }
 
+    /// A parenthesis that is not closed. A gate with a comma is cut there by the brackets of a list.
+    fn unclosed<T>(&self, at: usize) -> Read<T> {
+        let help = "a comma in `[…]` ends a gate: write the list as lines with `- `, or the gate in quotes";
+        let failed: Read<T> = self.fail("`(` without `)`", at..self.text.len());
+        failed.map_err(|error| GateError { help: Some(help.to_owned()), ..error })
+    }
+
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -217,7 +224,7 @@ impl<'t> Reader<'t> {
                 };
                 let scorer = self.scorer()?;
                 if !self.eat(")") {
-                    return self.fail("`(` without `)`", self.at..self.text.len());
+                    return self.unclosed(self.at);
                 }
                 Ok((Aggregate::Delta(reducer), scorer, false))
             }
@@ -271,7 +278,7 @@ impl<'t> Reader<'t> {
                     return self
                         .fail("between the parentheses stands the name of one scorer", start..end.max(start + 1));
                 }
-                return self.fail("`(` without `)`", self.places.aggregate.end..self.text.len());
+                return self.unclosed(self.places.aggregate.end);
             }
             self.argument(word, &mut arguments)?;
         }

@@ -115,6 +115,19 @@ impl Reader<'_> {
             };
         }
         let words = [("every", Turns::Every), ("any", Turns::Any), ("first", Turns::First), ("last", Turns::Last)];
+        // A number, or a range without its brackets.
+        if let Some(text) = node.scalar_text().filter(|text| text.contains(|c: char| c.is_ascii_digit())) {
+            let message = format!("`{text}` is no choice of turns");
+            let fix = format!("[{text}]");
+            let diagnostic =
+                catalog::BAD_VALUE.at(node.site(), message).help(format!("turns stand in brackets: `{fix}`"));
+            self.report(if range(text).is_some() || text.parse::<u32>().is_ok() {
+                diagnostic.fix(format!("write `{fix}`"), node.site(), fix)
+            } else {
+                diagnostic
+            });
+            return None;
+        }
         self.one_of(node, "turns", &words)
     }
 

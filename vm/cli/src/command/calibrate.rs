@@ -15,7 +15,7 @@ use aigo_vm::RunError;
 
 use super::drive;
 use crate::args::{CalibrateArgs, Format};
-use crate::measured::Measured;
+use crate::measured::{self, Measured};
 use crate::read::{self, Unread};
 use crate::{exit, out};
 
@@ -181,7 +181,7 @@ fn scorer_of<'s>(args: &CalibrateArgs, scorers: &'s [Scorer], people: &[Line]) -
         }
     };
     scorers.iter().find(|scorer| *scorer.name == *name).ok_or_else(|| {
-        out::error(&format!("the run has no scorer `{name}`"));
+        out::error(&measured::no_scorer(name, scorers.iter().map(|scorer| &*scorer.name)));
         exit::USAGE
     })
 }

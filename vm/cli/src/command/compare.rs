@@ -23,7 +23,8 @@ pub(crate) fn compare(args: &CompareArgs) -> u8 {
     };
     for name in &args.scorers {
         if !before.sheet.measures.iter().chain(&after.sheet.measures).any(|measure| *measure.name == **name) {
-            out::error(&format!("neither has a scorer `{name}`"));
+            let known = before.sheet.measures.iter().chain(&after.sheet.measures);
+            out::error(&measured::no_scorer(name, known.map(|measure| &*measure.name)));
             return exit::USAGE;
         }
     }

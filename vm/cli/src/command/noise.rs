@@ -2,7 +2,7 @@
 
 use super::drive;
 use crate::args::{Format, NoiseArgs};
-use crate::measured::Measured;
+use crate::measured::{self, Measured};
 use crate::{exit, out};
 
 pub(crate) fn noise(args: &NoiseArgs) -> u8 {
@@ -12,7 +12,7 @@ pub(crate) fn noise(args: &NoiseArgs) -> u8 {
     };
     let sheet = &measured.sheet;
     if let Some(name) = args.scorers.iter().find(|name| !sheet.measures.iter().any(|one| *one.name == ***name)) {
-        out::error(&format!("there is no scorer `{name}`"));
+        out::error(&measured::no_scorer(name, sheet.measures.iter().map(|one| &*one.name)));
         return exit::USAGE;
     }
     let draws = match measured.log.as_ref().map(aigo_vm::draws).transpose() {

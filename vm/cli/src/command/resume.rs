@@ -221,7 +221,7 @@ fn same_task(log: &Log, named: Option<&Path>) -> Result<Task, u8> {
     let path = path(header, named)?;
     let mut task = task::load(&path).inspect_err(|code| {
         if *code == exit::USAGE && named.is_none() {
-            out::note("the run was begun in another folder: name the task with `--task`");
+            out::note("the run's task is not where it was, seen from here: go to the folder that it was begun in, or name it with `--task`");
         }
     })?;
     let changed = |what: &str| {

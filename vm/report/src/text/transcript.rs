@@ -24,7 +24,8 @@ pub(super) fn failing(summary: &Summary, trial: &TrialReport, look: &Look, out: 
     let epoch = if summary.program.epochs > 1 { format!(", epoch {}", trial.epoch) } else { String::new() };
     let name = look.strong(&format!("{}{epoch}", excerpt(&trial.key, LONG)));
     let why = trial.fault.as_ref().map_or_else(String::new, |fault| format!(" ({})", excerpt(fault, LONG)));
-    let _ = writeln!(out, "{} {name}   ended: {}{why}", look.red("✗"), trial.ending.word().replace('_', " "));
+    let ended = format!("ended: {}{why}", trial.ending.word().replace('_', " "));
+    out.push_str(&look.wrapped(&format!("{} {name}   ", look.red("✗")), &ended, 4));
     let mut shown_already: Vec<&[Evidence]> = Vec::new();
     for (at, scorer) in summary.program.scorers.iter().enumerate() {
         let Some(verdict) = whole(&trial.scores, at).filter(|verdict| verdict.pass == Some(false)) else { continue };

@@ -14,7 +14,7 @@ use aigo_vm::{Retold, Retraced, RunError, retrace};
 
 use crate::args::LogShowArgs;
 use crate::command::drive;
-use crate::{exit, out, runs};
+use crate::{exit, measured, out, runs};
 
 /// How wide a sample's key is in the list.
 const KEY: usize = 40;
@@ -172,8 +172,7 @@ fn behind(linked: &Linked, retraced: &Retraced, id: &str) -> Result<String, Stri
         _ => (id, None),
     };
     if linked.program.scorer(scorer).is_none() {
-        let known: Vec<&str> = linked.program.scorers.iter().map(|scorer| &*scorer.name).collect();
-        return Err(format!("the run has no scorer `{scorer}`; it has {}", known.join(", ")));
+        return Err(measured::no_scorer(scorer, linked.program.scorers.iter().map(|scorer| &*scorer.name)));
     }
     let calls = retraced.calls_of(scorer, turn);
     if calls.is_empty() {
