@@ -1,6 +1,7 @@
 //! The binary from outside: what a person types, what comes back, what lies on the disk after.
 
 mod adversarial;
+mod adverse;
 mod apps;
 mod around;
 mod calibrate;

@@ -28,8 +28,11 @@ use aigo_ir::span::Origin;
 use aigo_ir::value::Map;
 
 use crate::sources::Sources;
+use ids::MultisetHash;
 use keys::Keys;
 use prepare::Prepared;
+use problem::Problem;
+use raw::Raw;
 
 /// The name of the solve graph of transcripts that are scored as they are.
 pub const RECORDED: &str = "recorded";
@@ -76,20 +79,48 @@ impl Dataset {
     /// the next one follows.
     pub fn rows<'d>(&'d self, world: &'d dyn Sources) -> impl Iterator<Item = Result<Row, String>> + 'd {
         let mut seen: BTreeMap<[u8; 16], u32> = BTreeMap::new();
-        self.sources.iter().flat_map(move |source| source.raws(world)).map(move |raw| {
-            let raw = raw.map_err(|problem| problem.message)?;
-            let key = self.keys.key(&raw, &mut seen);
-            let cluster = raw.cluster.map_or_else(|| key.clone(), Arc::from);
-            Ok(Row {
-                key,
-                epoch: raw.epoch,
-                graph: raw.graph,
-                fields: raw.fields,
-                conversation: raw.conversation,
-                tags: raw.tags,
-                cluster,
-            })
+        self.raws(world).map(move |raw| raw.map(|raw| self.row(raw, &mut seen)).map_err(|problem| problem.message))
+    }
+
+    /// The same, held against the hash: where the rows are others than those that were read before, since a file has changed,
+    /// an error is the last of them.
+    pub fn rows_held<'d>(&'d self, world: &'d dyn Sources) -> impl Iterator<Item = Result<Row, String>> + 'd {
+        const CHANGED: &str = "the data has changed since the run began: its rows are not those that were checked";
+        let mut seen: BTreeMap<[u8; 16], u32> = BTreeMap::new();
+        let (mut hash, mut count, mut is_over) = (MultisetHash::default(), 0, false);
+        let mut raws = self.raws(world);
+        std::iter::from_fn(move || {
+            let next = if is_over { return None } else { raws.next() };
+            if let Some(Ok(raw)) = &next {
+                hash.add(&keys::whole(raw));
+                count += 1;
+            }
+            is_over = next.is_none() || count > self.count;
+            match next {
+                // One more than there were is not begun.
+                _ if is_over => (hash.finish(count) != self.hash).then(|| Err(CHANGED.to_owned())),
+                Some(raw) => Some(raw.map(|raw| self.row(raw, &mut seen)).map_err(|problem| problem.message)),
+                None => None,
+            }
         })
+    }
+
+    fn raws<'d>(&'d self, world: &'d dyn Sources) -> impl Iterator<Item = Result<Raw, Problem>> + 'd {
+        self.sources.iter().flat_map(move |source| source.raws(world))
+    }
+
+    fn row(&self, raw: Raw, seen: &mut BTreeMap<[u8; 16], u32>) -> Row {
+        let key = self.keys.key(&raw, seen);
+        let cluster = raw.cluster.map_or_else(|| key.clone(), Arc::from);
+        Row {
+            key,
+            epoch: raw.epoch,
+            graph: raw.graph,
+            fields: raw.fields,
+            conversation: raw.conversation,
+            tags: raw.tags,
+            cluster,
+        }
     }
 }
 

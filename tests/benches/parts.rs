@@ -122,7 +122,7 @@ fn digest(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(keys.len())).bench(|| {
         let mut digest = Digest::new(&[SUMMED], Key([1; 32]), Key([2; 32]));
         for sample in &keys {
-            digest.add(black_box(sample), 1, &Key([7; 32]));
+            digest.add(black_box(sample), 1, &Key([8; 32]), &Key([7; 32]));
         }
         digest.finish()
     });

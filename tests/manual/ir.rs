@@ -244,11 +244,12 @@ fn by_hand(printed: &str) -> Vec<(&'static str, String)> {
     let leaf = leaf.text("solve/main").text("generate").list(0).text("assistant").hash(content).hash(answer);
     let leaf = leaf.list(1).text("greets").byte(b'n').text("score").value(&Value::map(verdict)).done();
     let mut ended = [0; 2048];
-    let hashed = Bytes::of("aigo.ended.1").text(&sample).number(1).hash(leaf);
+    let opened = Bytes::of("aigo.opened.1").text("main").value(&row).byte(b'n').list(0).byte(b'n').done();
+    let hashed = Bytes::of("aigo.ended.1").text(&sample).number(1).hash(opened).hash(leaf);
     blake3::Hasher::new().update(&hashed.0).finalize_xof().fill(&mut ended);
     // Of one trial the sums are its numbers.
     let sums = ended.chunks(2).map(|pair| usize::from(u16::from_le_bytes(pair.try_into().expect("two bytes"))));
-    let digest = Bytes::of("aigo.digest.2").hash(program).hash(dataset).number(1).list(1024);
+    let digest = Bytes::of("aigo.digest.2").hash(program).hash(dataset).number(1).number(1).list(1024);
     let digest = sums.fold(digest, Bytes::number).done();
     vec![
         ("program", hex(&program)),
@@ -290,6 +291,10 @@ fn the_example_compiles_to_its_program_and_runs_to_its_hashes() {
     let (key, dataset_hash) = (sample.key.to_string(), dataset.hash);
     let linked = Arc::new(Linked::new(program).map_err(|found| found[0].to_string()).expect("it is sound"));
     let program_hash = linked.hash;
+    let row = Value::Map(Arc::clone(&sample.row));
+    let (graph, messages, tags, cluster) = (sample.graph.to_string(), None, Vec::new(), None);
+    let open = aigo_log::Open { trial: 1, key: key.clone(), epoch: 1, graph, row, messages, tags, cluster };
+    let opened = open.hash();
     let (mut trial, mut pending) = Trial::start(linked, Arc::new(sample));
     let ask = pending.pop().expect("it asks the assistant");
     let content = ask.ask.content;
@@ -298,7 +303,7 @@ fn the_example_compiles_to_its_program_and_runs_to_its_hashes() {
     assert!(trial.answer(ask.lane, answer).is_empty());
     let leaf = trial.outcome().expect("it has ended").leaf();
     let mut digest = aigo_log::Digest::new(&[aigo_log::SUMMED], program_hash, dataset_hash);
-    digest.add(&key, 1, &leaf);
+    digest.add(&key, 1, &opened, &leaf);
     let digest = digest.finish();
     let made = [program_hash, dataset_hash, content, answer_hash, leaf, digest].map(|hash| hash.to_string());
     let names = ["program", "dataset", "content", "answer", "leaf", "digest"];

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aigo_ir::key::Key;
-use aigo_ir::value::Value;
-use aigo_log::{Close, Digest, End, Journal, Open, Record};
+use aigo_log::{Close, Digest, End, Journal, Record};
 use aigo_machine::{Answer, Ask, LaneId, Linked, Outcome, Pending, Sample, Trial};
 use aigo_report::{Answered, Report};
 use tokio::sync::{Semaphore, mpsc};
@@ -30,6 +29,8 @@ pub struct Settings {
     pub concurrency: usize,
     /// The digest of the run, of which nothing has ended.
     pub digest: Digest,
+    /// All trials of the run: those that never begin are open.
+    pub conversations: u64,
     /// The number of the next trial in the log.
     pub next_trial: u64,
     /// Calls that the run has made before: they count against `limits.calls`.
@@ -95,7 +96,7 @@ pub fn run(
     journal: Arc<Journal>,
     planned: impl Iterator<Item = Result<Planned, RunError>>,
     settings: Settings,
-    interrupted: impl Fn(bool) + Send + 'static,
+    interrupted: impl Fn(&StopReason, bool) + Send + 'static,
     watch: (Duration, impl Fn(&Progress) + Send + 'static),
 ) -> Result<Finished, RunError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -105,10 +106,11 @@ pub fn run(
     runtime.block_on(async {
         let (switch, mut signals) = (Arc::clone(&stop), Signals::new());
         tokio::spawn(async move {
-            switch.stop(signals.next().await);
-            interrupted(false);
-            signals.next().await;
-            interrupted(true);
+            let first = signals.next().await;
+            switch.stop(first.clone());
+            interrupted(&first, false);
+            let again = signals.next().await;
+            interrupted(&again, true);
         });
         let calls = Calls::new(linked, players, Arc::clone(&journal), Arc::clone(&stop), &settings);
         let run = settings.run.clone();
@@ -126,13 +128,18 @@ struct Signals {
     interrupt: Option<tokio::signal::unix::Signal>,
     #[cfg(unix)]
     terminate: Option<tokio::signal::unix::Signal>,
+    /// Of a terminal that is closed.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 impl Signals {
     #[cfg(unix)]
     fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
+        let [interrupt, terminate] = [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok());
+        let hangup = hears_hangups().then(|| signal(SignalKind::hangup()).ok()).flatten();
+        Self { interrupt, terminate, hangup }
     }
 
     #[cfg(not(unix))]
@@ -152,6 +159,7 @@ impl Signals {
         tokio::select! {
             () = received(&mut self.interrupt) => StopReason::Interrupted,
             () = received(&mut self.terminate) => StopReason::Terminated,
+            () = received(&mut self.hangup) => StopReason::Terminated,
         }
     }
 
@@ -160,6 +168,15 @@ impl Signals {
         let _ = tokio::signal::ctrl_c().await;
         StopReason::Interrupted
     }
+}
+
+/// Whether the end of its terminal ends this process. Under `nohup` it does not, and listening would undo that; where the system
+/// does not say it (only Linux does), it is left as it is.
+#[cfg(unix)]
+fn hears_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 0)
 }
 
 /// Tells how far the run is, every so often.
@@ -171,7 +188,7 @@ async fn watched(context: Arc<Context>, (every, watch): (Duration, impl Fn(&Prog
     }
 }
 
-/// Runs trials. A planned trial that is an error ends the run before anything of it is recorded; those begun before it come
+/// Runs trials. A planned trial that is an error stops the run before anything of it is recorded; those begun before it come
 /// to their end. The stop switch can be thrown from outside.
 async fn run_trials(
     context: Arc<Context>,
@@ -183,17 +200,16 @@ async fn run_trials(
     let places = Arc::new(Semaphore::new(in_flight));
     let deadline = time_limit(&context);
     let (sender, receiver) = mpsc::channel::<Ended>(in_flight.min(1024));
-    let folding = tokio::spawn(fold(Arc::clone(&context), settings.digest, receiver));
+    let folding = tokio::spawn(fold(Arc::clone(&context), settings.digest, settings.conversations, receiver));
     let sender_of_faults = sender.clone();
     let mut tasks = JoinSet::new();
     let mut next_trial = settings.next_trial;
-    let mut failed = None;
     for trial in planned {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
         let trial = match trial {
             Ok(trial) => trial,
             Err(error) => {
-                failed = Some(error);
+                stop.stop(StopReason::Samples(Arc::new(error)));
                 break;
             }
         };
@@ -223,9 +239,6 @@ async fn run_trials(
     let folded = folding.await.map_err(|error| RunError::told(crate::error::BAD_PROGRAM.nowhere(error.to_string())))?;
     if let Some(deadline) = deadline {
         deadline.abort();
-    }
-    if let Some(error) = failed {
-        return Err(error);
     }
     Ok(Finished {
         report: folded.report,
@@ -278,7 +291,12 @@ struct Folded {
     open_reason: Option<String>,
 }
 
-async fn fold(context: Arc<Context>, digest: Digest, mut receiver: mpsc::Receiver<Ended>) -> Folded {
+async fn fold(
+    context: Arc<Context>,
+    digest: Digest,
+    conversations: u64,
+    mut receiver: mpsc::Receiver<Ended>,
+) -> Folded {
     let program = Arc::new(context.linked.program.clone());
     let report = Report::new(Arc::clone(&program));
     let mut folded = Folded { report, digest, open: 0, open_reason: None };
@@ -286,8 +304,9 @@ async fn fold(context: Arc<Context>, digest: Digest, mut receiver: mpsc::Receive
         match ended {
             Ended::Outcome(outcome, leaf) => {
                 context.calls.meter.ended();
-                folded.digest.add(&outcome.sample.key, outcome.sample.epoch, &leaf);
-                folded.report.add(&outcome::report(&program, &outcome, leaf));
+                let trial = outcome::report(&program, &outcome, leaf);
+                folded.digest.add(&trial.key, trial.epoch, &trial.opened, &trial.leaf);
+                folded.report.add(&trial);
             }
             Ended::Open(reason, answered) => {
                 context.calls.meter.stays_open();
@@ -299,6 +318,8 @@ async fn fold(context: Arc<Context>, digest: Digest, mut receiver: mpsc::Receive
             }
         }
     }
+    // Those that were never planned.
+    folded.open += conversations.saturating_sub(folded.digest.ended() + folded.open);
     folded.report.add_open(folded.open);
     folded
 }
@@ -324,21 +345,9 @@ async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended
             }
         };
     }
-    if is_new {
-        let open = Open {
-            trial: number,
-            key: sample.key.to_string(),
-            epoch: sample.epoch,
-            graph: sample.graph.to_string(),
-            row: Value::Map(Arc::clone(&sample.row)),
-            messages: (!sample.conversation.messages().is_empty()).then(|| sample.conversation.record()),
-            tags: sample.tags.iter().map(ToString::to_string).collect(),
-            cluster: sample.cluster.as_ref().map(ToString::to_string),
-        };
-        if let Err(error) = context.journal.append(&Record::Open(open)) {
-            context.stop.stop(StopReason::Log(error));
-            return Ended::Open(None, Vec::new());
-        }
+    if is_new && let Err(error) = context.journal.append(&Record::Open(outcome::open(number, &sample))) {
+        context.stop.stop(StopReason::Log(error));
+        return Ended::Open(None, Vec::new());
     }
     let (mut trial, pending) = Trial::start(Arc::clone(&context.linked), sample);
     let mut answered = recorded.answered();

@@ -69,7 +69,7 @@ pub fn fold(log: &Log, depth: Depth, mut each: impl FnMut(&Program, Told<'_>)) -
             match told {
                 Ok(trial) => {
                     each(&program, Told::Ended(&trial));
-                    digest.add(&trial.key, trial.epoch, &trial.leaf);
+                    digest.add(&trial.key, trial.epoch, &trial.opened, &trial.leaf);
                     report.add(&trial);
                 }
                 Err(trial) => {
@@ -176,6 +176,7 @@ fn as_recorded(program: &Program, sample: &Sample, recorded: &Recorded, close: &
         row: Arc::clone(&sample.row),
         tags: Arc::clone(&sample.tags),
         cluster: Arc::clone(sample.cluster.as_ref().unwrap_or(&sample.key)),
+        opened: outcome::open(0, sample).hash(),
         leaf: close.leaf,
     })
 }

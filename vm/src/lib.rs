@@ -51,7 +51,7 @@ pub use graft::{Grafted, asked_by_scorers, graft};
 pub use outcome::report as reported;
 pub use preview::{Miss, Preview};
 pub use progress::Progress;
-pub use provider::{Players, Probes, Reply, Secrets, Verdict, wire};
+pub use provider::{Players, Probes, Reply, Secrets, Verdict, end_programs, wire};
 pub use purse::spent_by;
 pub use recorded::{Recorded, recorded_trial};
 pub use replay::{Replayed, Schedule, baseline, linked, replay, replay_in};

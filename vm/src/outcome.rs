@@ -4,8 +4,8 @@ use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::program::Program;
 use aigo_ir::value::Value;
-use aigo_log::{Close, Got, Score};
-use aigo_machine::{Answer, Outcome, ToolCall, Usage};
+use aigo_log::{Close, Got, Open, Score};
+use aigo_machine::{Answer, Outcome, Sample, ToolCall, Usage};
 use aigo_report::{Answered, Scored, Tokens, TrialReport};
 use std::sync::Arc;
 
@@ -19,6 +19,20 @@ pub(crate) fn close(trial: u64, outcome: &Outcome, leaf: Key) -> Close {
         pass: row.verdict.pass,
     });
     Close { trial, ending: outcome.ending.word().to_owned(), leaf, scores: scores.collect() }
+}
+
+/// The record of a trial's beginning.
+pub(crate) fn open(trial: u64, sample: &Sample) -> Open {
+    Open {
+        trial,
+        key: sample.key.to_string(),
+        epoch: sample.epoch,
+        graph: sample.graph.to_string(),
+        row: Value::Map(Arc::clone(&sample.row)),
+        messages: (!sample.conversation.messages().is_empty()).then(|| sample.conversation.record()),
+        tags: sample.tags.iter().map(ToString::to_string).collect(),
+        cluster: sample.cluster.as_ref().map(ToString::to_string),
+    }
 }
 
 /// What the report takes of a trial's outcome.
@@ -39,6 +53,7 @@ pub fn report(program: &Program, outcome: &Outcome, leaf: Key) -> TrialReport {
         row: Arc::clone(&outcome.sample.row),
         tags: Arc::clone(&outcome.sample.tags),
         cluster: Arc::clone(outcome.sample.cluster.as_ref().unwrap_or(&outcome.sample.key)),
+        opened: open(0, &outcome.sample).hash(),
         leaf,
     }
 }

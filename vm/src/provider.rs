@@ -31,6 +31,7 @@ pub use players::Players;
 pub(crate) use players::{Kind, PlayerOf};
 use probe::Probe;
 pub use probe::Verdict;
+pub use process::end_programs;
 pub(crate) use talk::Talk;
 
 /// Where secrets come from: the value of an environment variable or of `.env`, by name.

@@ -104,10 +104,11 @@ impl Rates {
     }
 
     /// How long the endpoint wants not to be asked, where this is a refusal: what it says outright, else when the quantity
-    /// that has run out is there again.
+    /// that has run out is there again. No time at all, or a moment that is past, says nothing beside a refusal.
     pub(crate) fn wait(&self) -> Option<Duration> {
         let used_up = |left: &Left| left.resets.filter(|_| left.remaining == Some(0));
-        self.retry_after.or_else(|| used_up(&self.requests).max(used_up(&self.tokens)))
+        let outright = self.retry_after.filter(|wait| !wait.is_zero());
+        outright.or_else(|| used_up(&self.requests).max(used_up(&self.tokens)).filter(|wait| !wait.is_zero()))
     }
 }
 
@@ -227,6 +228,8 @@ mod tests {
         assert_eq!(reset("1796040002"), Some(2000));
         assert_eq!(reset("1796040002500"), Some(2500));
         assert_eq!(reset("60"), Some(60_000));
+        assert_eq!((reset("1796030000"), reset("0")), (None, None));
+        assert_eq!(read(&[("retry-after", "0")]).wait(), None);
         assert_eq!(reset("1d2h3m4.5s"), Some(93_784_500));
         assert_eq!((reset("1m-5s"), reset("soon"), reset("5parsecs")), (None, None, None));
         let draft = read(&[("ratelimit-limit", "100;w=60"), ("ratelimit-remaining", "7"), ("ratelimit-reset", "30")]);

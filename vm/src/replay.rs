@@ -128,7 +128,7 @@ pub(crate) fn each(
         diverged.extend(of.divergence.map(|divergence| (number, divergence)));
         match of.report {
             Ok(report) => {
-                digest.add(&report.key, report.epoch, &report.leaf);
+                digest.add(&report.key, report.epoch, &report.opened, &report.leaf);
                 replayed.report.add(&report);
             }
             Err(answered) => {

@@ -1,9 +1,11 @@
 //! The one switch that ends a run early: no new call is made after it, and calls in flight come home.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
+
+use crate::error::RunError;
 
 /// Why a run stops early. Its samples that have not ended are open, and the run can be resumed.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub enum StopReason {
     Log(aigo_log::LogError),
     /// A trial that has ended does not come to the same again: the log was changed, or this build derives differently.
     Diverged(String),
+    /// The samples that come next cannot be taken.
+    Samples(Arc<RunError>),
     /// A trial's task has panicked.
     Fault(String),
 }

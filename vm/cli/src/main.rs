@@ -55,12 +55,19 @@ fn main() -> ExitCode {
     }));
     let worker = std::thread::Builder::new().name("aigo".to_owned()).stack_size(STACK).spawn(move || dispatch(args));
     let code = worker.map(std::thread::JoinHandle::join);
-    ExitCode::from(match code {
+    let code = match code {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => exit::FAULT,
         Err(error) => {
             out::error(&format!("the system gives no thread: {error}"));
             exit::FAULT
+        }
+    };
+    ExitCode::from(match out::unwritten() {
+        None => code,
+        Some(why) => {
+            out::error(&format!("standard output cannot be written: {why}"));
+            if code == exit::PASSED { exit::USAGE } else { code }
         }
     })
 }

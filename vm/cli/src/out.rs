@@ -3,25 +3,41 @@
 
 use std::io::{self, BufWriter, StdoutLock, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use aigo_ir::text::printable;
 
 /// To standard output, with a line end. A reader who has gone away is no error.
 pub(crate) fn line(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(printable(text).as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    all(&[printable(text).as_bytes(), b"\n"]);
 }
 
 /// To standard output. Nothing that others wrote reaches a terminal as more than letters.
 pub(crate) fn text(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
+    all(&[printable(text).as_bytes()]);
 }
 
 /// To standard output as it is: a text that was read, for the program that gave it.
 pub(crate) fn raw(text: &[u8]) {
+    all(&[text]);
+}
+
+/// What standard output did not take, and why: the first time.
+static UNWRITTEN: Mutex<Option<String>> = Mutex::new(None);
+
+fn all(parts: &[&[u8]]) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text).and_then(|()| out.flush());
+    let written = parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error.to_string());
+    }
+}
+
+/// Why something that was to be printed is not, if that is so; a reader who has gone away is no reason.
+pub(crate) fn unwritten() -> Option<String> {
+    UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Standard output for much text, which was made safe before it was coloured. When its reader has gone away, nothing more

@@ -56,6 +56,8 @@ pub struct Bought {
     pub reasoning: u64,
     /// At the task's prices, in 10^-12 USD; none where the role has no price.
     pub cost: Option<u64>,
+    /// Answers of a role that has a price, of which nobody counted what they would cost by.
+    pub unpriced: u64,
     /// How many answers took so long, by [`step`].
     took: BTreeMap<u64, u64>,
 }
@@ -92,8 +94,14 @@ impl Bought {
         if let Some(Player::Chat(model)) = program.role(&answered.role).map(|role| &role.player)
             && let Some(price) = &model.price
         {
-            let cost = price.of(tokens.input.unwrap_or(0), tokens.cached.unwrap_or(0), tokens.output.unwrap_or(0));
-            self.cost = Some(self.cost.unwrap_or(0).saturating_add(cost));
+            // Half a count is no price.
+            match (tokens.input, tokens.output) {
+                (Some(input), Some(output)) => {
+                    let cost = price.of(input, tokens.cached.unwrap_or(0), output);
+                    self.cost = Some(self.cost.unwrap_or(0).saturating_add(cost));
+                }
+                _ => self.unpriced += u64::from(!answered.is_fault),
+            }
         }
         if let Some(ms) = answered.ms.filter(|_| !answered.is_fault) {
             *self.took.entry(step(ms)).or_default() += 1;
@@ -107,6 +115,7 @@ impl Bought {
             (&mut self.faults, other.faults),
             (&mut self.reused, other.reused),
             (&mut self.counted, other.counted),
+            (&mut self.unpriced, other.unpriced),
             (&mut self.input, other.input),
             (&mut self.output, other.output),
             (&mut self.cached, other.cached),
@@ -179,7 +188,11 @@ pub(crate) fn lines(calls: &[(Arc<str>, Bought)]) -> Vec<(&'static str, Vec<Stri
         let cached = if bought.cached > 0 { format!(" ({} cached)", grouped(bought.cached)) } else { String::new() };
         (bought.counted > 0).then(|| format!("{} in{cached}, {} out", grouped(bought.input), grouped(bought.output)))
     });
-    let mut costs = of(&|bought| bought.cost_usd().map(dollars));
+    let mut costs = of(&|bought| match (bought.cost_usd().map(dollars), bought.unpriced) {
+        (cost, 0) => cost,
+        (Some(cost), n) => Some(format!("{cost} without {n} answers that nobody counted")),
+        (None, _) => Some("unknown, since nobody counted".to_owned()),
+    });
     if costs.len() > 1 {
         costs.extend(cost_usd(calls).map(|all| format!("in all {}", dollars(all))));
     }

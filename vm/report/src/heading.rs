@@ -34,8 +34,10 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    pub(crate) fn of(summary: &Summary) -> Self {
+    pub(crate) fn of(summary: &Summary, exit: i32) -> Self {
         match summary.exit {
+            // What has stopped the run is no result of it.
+            _ if !matches!(exit, 0..=5) || exit == 3 => Self::Incomplete,
             0 if summary.gates.iter().all(|gate| gate.result == GateResult::Skipped) => Self::Done,
             0 => Self::Passed,
             1 => Self::Failed,

@@ -98,7 +98,9 @@ pub struct TrialReport {
     pub tags: Arc<[Arc<str>]>,
     /// Which samples it belongs together with: values of one cluster are not independent.
     pub cluster: Arc<str>,
-    /// Its part of the run's digest.
+    /// The hash of what it began with, and that of what it came to: its part of the run's digest.
+    pub opened: Key,
+    /// See above.
     pub leaf: Key,
 }
 

@@ -28,7 +28,7 @@ const MOST_LINES: usize = 40;
 /// The report as Markdown.
 pub fn markdown(summary: &Summary, heading: Heading<'_>, texts: Texts) -> String {
     let mut out = String::new();
-    let word = Word::of(summary).text();
+    let word = Word::of(summary, heading.exit).text();
     let ended: u64 = summary.endings.iter().map(|(_, n)| n).sum();
     let _ = writeln!(out, "### {}: {word}\n", escaped(&summary.program.name));
     let _ = writeln!(

@@ -61,7 +61,7 @@ fn others(summary: &Summary, look: &Look, out: &mut String) {
 }
 
 fn verdict(summary: &Summary, exit: i32, look: &Look, out: &mut String) {
-    let word = Word::of(summary);
+    let word = Word::of(summary, exit);
     let shown = word.text().to_uppercase();
     let shown = match word {
         Word::Passed | Word::Done => look.strong(&shown),

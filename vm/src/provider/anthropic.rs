@@ -7,7 +7,7 @@ use aigo_machine::{ChatMessage, ChatRole, Request, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json::{Count, Parsed, arguments, parse};
+use super::json::{Count, Parsed, arguments, lenient, parse};
 use super::said::{Said, SaidCall, Stop};
 use super::shape::{TOOL_TEXT, Wanted, wanted};
 use super::{refusal, wire};
@@ -190,11 +190,11 @@ fn input(arguments: &str) -> Cow<'_, str> {
 struct Body {
     #[serde(default)]
     content: Option<Vec<Block>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     stop_reason: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     model: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<UsageBody>,
     #[serde(default)]
     error: Option<serde_json::Value>,
@@ -300,7 +300,7 @@ struct Event {
     content_block: Option<Block>,
     #[serde(default)]
     delta: Option<Delta>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<UsageBody>,
     #[serde(default)]
     error: Option<serde_json::Value>,
@@ -312,7 +312,7 @@ struct Delta {
     text: Option<String>,
     #[serde(default)]
     partial_json: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     stop_reason: Option<String>,
 }
 

@@ -98,7 +98,16 @@ impl Application {
             builder = builder.body(body);
         }
         let response = timeout(FIRST, builder.send()).await.map_err(|_| self.of_connection(client::silent(FIRST)))?;
-        let response = response.map_err(|error| self.of_connection(client::connection(&error)))?;
+        let response = response.map_err(|error| {
+            if error.is_builder() {
+                // An address that no request can have, such as one of 64 KiB.
+                return of_task(format!(
+                    "the request cannot be sent: {}",
+                    aigo_ir::text::excerpt(&error.without_url().to_string(), 120)
+                ));
+            }
+            self.of_connection(client::connection(&error))
+        })?;
         if let Some(encoding) = response.headers().get(CONTENT_ENCODING).filter(|value| *value != "identity") {
             let encoding = aigo_ir::text::excerpt(encoding.to_str().unwrap_or("?"), 20);
             let message = format!("a reply that is compressed ({encoding}), which was not asked for");

@@ -6,7 +6,7 @@ use aigo_machine::{ChatMessage, ChatRole, Request, ToolCall, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json::{Count, Parsed, Text, arguments, parse};
+use super::json::{Count, Parsed, Text, arguments, lenient, parse};
 use super::said::{Said, SaidCall, Stop};
 use super::shape::{TOOL_TEXT, Wanted, wanted};
 use super::{refusal, wire};
@@ -108,9 +108,9 @@ struct Body {
     choices: Option<Vec<Choice>>,
     #[serde(default)]
     error: Option<serde_json::Value>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     model: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<UsageBody>,
 }
 
@@ -120,7 +120,7 @@ struct Choice {
     message: Option<Message>,
     #[serde(default)]
     delta: Option<Message>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
     #[serde(default)]
     error: Option<serde_json::Value>,
@@ -133,7 +133,7 @@ struct Message {
     #[serde(default)]
     refusal: Option<String>,
     #[serde(default)]
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<Option<Call>>>,
     /// Older servers make one call in this way.
     #[serde(default)]
     function_call: Option<Function>,
@@ -168,9 +168,9 @@ struct UsageBody {
     prompt_tokens: Count,
     #[serde(default)]
     completion_tokens: Count,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     prompt_tokens_details: Option<PromptDetails>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     completion_tokens_details: Option<CompletionDetails>,
     /// As `DeepSeek` says it.
     #[serde(default)]
@@ -220,7 +220,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Said, Fault> {
     let mut said = Said { stop, usage, model: body.model, is_lossy, ..Said::default() };
     said.text = message.content.unwrap_or_default().0;
     said.refusal = message.refusal;
-    for call in message.tool_calls.unwrap_or_default() {
+    for call in message.tool_calls.unwrap_or_default().into_iter().flatten() {
         let function = call.function.unwrap_or_default();
         said.calls.push(made(call.id.unwrap_or_default(), function));
     }
@@ -282,7 +282,7 @@ impl Streamed {
         if let Some(refusal) = delta.refusal {
             self.said.refusal.get_or_insert_default().push_str(&refusal);
         }
-        for call in delta.tool_calls.unwrap_or_default() {
+        for call in delta.tool_calls.unwrap_or_default().into_iter().flatten() {
             self.call(call);
         }
         if let Some(function) = delta.function_call {

@@ -225,6 +225,10 @@ pub(super) async fn whole(mut response: reqwest::Response, most: usize) -> Resul
             break;
         }
     }
+    // Some servers begin with the mark of UTF-8.
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
     Ok(bytes)
 }
 

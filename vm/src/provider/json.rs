@@ -66,8 +66,16 @@ pub(super) struct Count(pub(super) Option<u64>);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(serde_json::Value::deserialize(deserializer)?.as_u64()))
+        Ok(Self(serde_json::from_str(Box::<RawValue>::deserialize(deserializer)?.get()).ok()))
     }
+}
+
+/// What stands beside an answer and cannot be read is as if it were not there: the answer has been paid.
+pub(super) fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
 }
 
 /// The text of a message: a text, or parts of which those of type `text` count.

@@ -1,6 +1,7 @@
 //! Programs that are run without a shell, each in a process group of its own, which is ended as a whole: lines of JSON in and
 //! out, or one input and all that is printed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,12 +43,23 @@ pub(super) struct Process {
 /// A process group of ours. Whatever is left of it is killed when it is dropped.
 struct Group(Option<u32>);
 
+/// The groups that there are, for an end that drops nothing.
+static GROUPS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Kills whatever is left of all programs that were started, where the process is about to end at once.
+pub fn end_programs() {
+    let groups = std::mem::take(&mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner));
+    for id in groups {
+        drop(Group(Some(id)));
+    }
+}
+
 impl Start {
     /// Starts the program.
     pub(super) fn process(&self) -> Result<Process, Fault> {
         let mut command = self.command();
         let mut child = command.spawn().map_err(|error| self.not_started(&error))?;
-        let group = Group(child.id());
+        let group = Group::of(child.id());
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Fault::new(Class::Config, "a program was started without its pipes"));
@@ -89,6 +101,8 @@ pub(super) enum NoLine {
     Ended,
     /// It says too much.
     TooLong,
+    /// It has said something before it was asked: the beginning of that.
+    Unasked(String),
 }
 
 impl Process {
@@ -96,6 +110,11 @@ impl Process {
     pub(super) async fn exchange(&mut self, line: &str) -> Result<Vec<u8>, NoLine> {
         let text = format!("{line}\n");
         let (stdin, stdout) = (&mut self.stdin, &mut self.stdout);
+        // A line too many would be the answer to this question, and each answer that of the question before.
+        tokio::task::yield_now().await;
+        if let Ok(Ok(waiting @ [_, ..])) = timeout(Duration::ZERO, stdout.fill_buf()).await {
+            return Err(NoLine::Unasked(aigo_ir::text::excerpt(&String::from_utf8_lossy(waiting), 120)));
+        }
         // A program may answer before it has read all, and must not be waited for while it waits for us.
         let write = async {
             stdin.write_all(text.as_bytes()).await?;
@@ -193,11 +212,23 @@ async fn keep_end(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>)
 }
 
 impl Group {
+    fn of(id: Option<u32>) -> Self {
+        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).extend(id);
+        Self(id)
+    }
+
+    /// Its number, for the last time.
+    fn take(&mut self) -> Option<u32> {
+        let id = self.0.take()?;
+        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        Some(id)
+    }
+
     /// Kills whatever is left of the group. Its leader has not been waited for yet, or has just been: nobody else can have its
     /// number. There is no call for this in the standard library, so the system's own program does it.
     async fn kill(&mut self) {
         #[cfg(unix)]
-        if let Some(id) = self.0.take() {
+        if let Some(id) = self.take() {
             let mut kill = Command::new("kill");
             kill.args(["-KILL", "--", &format!("-{id}")]);
             let _ = kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().await;
@@ -208,7 +239,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
-        if let Some(id) = self.0.take() {
+        if let Some(id) = self.take() {
             let mut kill = std::process::Command::new("kill");
             kill.args(["-KILL", "--", &format!("-{id}")]);
             let _ = kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -76,6 +76,11 @@ impl Program {
                     }
                     return Err(Fault::failed("exited", format!("the program ended without an answer: {how}"), false));
                 }
+                Ok(Err(NoLine::Unasked(said))) => {
+                    process.end().await;
+                    let message = format!("the program printed a line that it was not asked for: {said}");
+                    return Err(Fault::failed("bad_reply", message, false));
+                }
                 Ok(Err(NoLine::TooLong)) => {
                     process.end().await;
                     return Err(Fault::failed("bad_reply", super::wire::too_long().message, false));
@@ -107,14 +112,16 @@ impl Program {
                 Ok((Answer { text: text.trim_end().into(), stop: "stop".into(), ..Answer::default() }, lossy))
             }
             Err(NoLine::TooLong) => Err(Fault::failed("bad_reply", super::wire::too_long().message, false)),
-            Err(NoLine::Ended) => Err(Fault::failed("exited", format!("the program failed: {how}"), false)),
+            Err(NoLine::Ended | NoLine::Unasked(_)) => {
+                Err(Fault::failed("exited", format!("the program failed: {how}"), false))
+            }
         }
     }
 }
 
 /// A line of a program: `{text, calls, context}`.
 fn read(line: &[u8]) -> Result<(Answer, bool), Fault> {
-    let text = String::from_utf8_lossy(line);
+    let text = String::from_utf8_lossy(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line));
     let lossy = matches!(text, std::borrow::Cow::Owned(_));
     let bad = |message: String| Fault::failed("bad_reply", message, false);
     let key = |name: &str| Path::parse(name).map_err(|error| bad(error.message));

@@ -5,7 +5,7 @@ use aigo_machine::{ChatMessage, ChatRole, Request, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json::{Count, Parsed, arguments, parse};
+use super::json::{Count, Parsed, arguments, lenient, parse};
 use super::said::{Said, SaidCall, Stop};
 use super::shape::{TOOL_TEXT, Wanted, wanted};
 use super::{refusal, wire};
@@ -97,11 +97,11 @@ struct Body {
     error: Option<serde_json::Value>,
     #[serde(default)]
     incomplete_details: Option<Incomplete>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     model: Option<String>,
     #[serde(default)]
     output: Option<Vec<Item>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<UsageBody>,
 }
 

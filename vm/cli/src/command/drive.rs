@@ -53,6 +53,7 @@ pub(crate) fn drive(drive: Drive<'_>, planned: impl Iterator<Item = Result<Plann
         run: drive.id.clone(),
         concurrency: drive.driving.jobs as usize,
         digest: drive.digest,
+        conversations: drive.conversations,
         next_trial: drive.next_trial,
         calls_made: drive.calls_made,
         spent: drive.spent,
@@ -99,9 +100,11 @@ fn seal(folder: &Path, when: Seal) {
 }
 
 /// The first Ctrl-C ends new calls and lets those in flight come home; the second ends the process.
-pub(crate) fn interrupted(again: bool) {
+pub(crate) fn interrupted(reason: &StopReason, again: bool) {
     if again {
-        std::process::exit(i32::from(exit::INTERRUPTED));
+        aigo_vm::end_programs();
+        let is_user = matches!(reason, StopReason::Interrupted);
+        std::process::exit(i32::from(if is_user { exit::INTERRUPTED } else { exit::TERMINATED }));
     }
     out::note("stopping: calls in flight come home, and the run can be resumed; again to stop at once");
 }
@@ -114,6 +117,7 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving
         Some(StopReason::Log(_)) => exit::LOG,
         Some(StopReason::Diverged(_)) => exit::DIFFERS,
         Some(StopReason::Fault(_)) => exit::FAULT,
+        Some(StopReason::Samples(error)) => exit::of_error(error),
         _ => exit::of_results(summary.exit),
     };
     let digest = finished.digest.to_string();
@@ -124,6 +128,9 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving
         Some(StopReason::Terminated) => out::note("stopped by a signal"),
         Some(StopReason::Diverged(what)) => {
             out::error(&format!("[{}] stopped: {what}", error::DIVERGED.code));
+        }
+        Some(StopReason::Samples(error)) => {
+            fail(error);
         }
         Some(StopReason::Fault(what)) => out::error(&format!("stopped by a fault of aigo: {what}")),
         Some(StopReason::Limit(limit)) => out::note(&format!("stopped at {limit}")),
@@ -146,8 +153,10 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving
         out::note(&format!("{} conversations are open: aigo resume {}", finished.open, folder.display()));
     }
     // Without a sound log there is nothing to write the end to, and what does not agree with it must not seal it.
-    if !matches!(finished.stopped, Some(StopReason::Log(_) | StopReason::Diverged(_) | StopReason::Fault(_)))
-        && let Err(error) = finished.seal(journal, i32::from(code))
+    if !matches!(
+        finished.stopped,
+        Some(StopReason::Log(_) | StopReason::Diverged(_) | StopReason::Fault(_) | StopReason::Samples(_))
+    ) && let Err(error) = finished.seal(journal, i32::from(code))
     {
         return fail(&error);
     }

@@ -147,7 +147,15 @@ fn ask(task: &Task, args: &RunArgs, code: &str, id: &str, folder: &Path) -> Resu
         Ok(Planned::new(Arc::new(sample)))
     });
     let digest = Digest::of(&header, linked.hash);
-    let settings = Settings { run: id.to_owned(), concurrency: 1, digest, next_trial: 1, calls_made: 0, spent: 0 };
+    let settings = Settings {
+        run: id.to_owned(),
+        concurrency: 1,
+        digest,
+        conversations: 1,
+        next_trial: 1,
+        calls_made: 0,
+        spent: 0,
+    };
     let watch = (Duration::from_hours(1), |_: &Progress| {});
     let finished = aigo_vm::run(linked, players, Arc::clone(&journal), planned, settings, drive::interrupted, watch);
     let finished = finished.map_err(|error| drive::fail(&error))?;

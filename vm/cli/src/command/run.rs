@@ -137,7 +137,7 @@ fn held_against(task: &Task, path: &Path) -> Result<(Sheet, String), u8> {
 pub(crate) fn planned<'t>(task: &'t Task, world: &'t Folder) -> impl Iterator<Item = Result<Planned, RunError>> + 't {
     let taken = |row: &Result<aigo_compiler::Row, String>| row.as_ref().map_or(true, |row| task.chosen.has(&row.key));
     let epochs = task.program.epochs;
-    task.dataset.rows(world).filter(taken).flat_map(move |row| {
+    task.dataset.rows_held(world).filter(taken).flat_map(move |row| {
         let trials: Vec<Result<Planned, RunError>> = match row {
             Err(message) => {
                 vec![Err(RunError::Told(Box::new(error::BAD_ROW.nowhere(message))))]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aigo_compiler::select::{Seen, Selecting};
+use aigo_compiler::select::{Chosen, Seen, Selecting};
 use aigo_ir::program::Program;
 use aigo_log::{Digest, Journal, Log, Run};
 use aigo_machine::Linked;
@@ -48,7 +48,7 @@ fn scored(args: &ScoreArgs) -> Result<u8, u8> {
     out::note(from::text(&foreseen, &header.id).trim_end());
     let id = runs::new_id();
     let folder = args.driving.runs.join(&id);
-    let conversations = parent.samples().filter(|(key, _)| task.chosen.has(key)).count() as u64;
+    let conversations = conversations(&parent, &task.chosen, task.selecting.is_all());
     let named = aigo_log::Parent { run: header.id.clone(), scores: true, floating: args.reuse_floating };
     let own = Run {
         parent: Some(named),
@@ -90,9 +90,21 @@ pub(crate) fn resume(args: &ResumeArgs, folder: &Path, header: &Run) -> Result<u
     let samples = samples(&parent).map_err(|error| drive::fail(&error))?;
     let chosen =
         selecting.choose(header.seed, samples.into_iter().map(Ok)).map_err(|message| select::refuse(&message))?;
-    let conversations = parent.samples().filter(|(key, _)| chosen.has(key)).count() as u64;
+    let conversations = conversations(&parent, &chosen, selecting.is_all());
     let all = trials(&parent, move |key| chosen.has(key));
     Again { folder, linked, players, parent: Some(&parent), conversations }.go_on(args, all)
+}
+
+/// How many conversations a run has that scores another one: those that began there, and, unless some are chosen, those that
+/// never did, which stay open.
+fn conversations(parent: &Parent, chosen: &Chosen, is_all: bool) -> u64 {
+    let begun = parent.samples().count() as u64;
+    let never = parent.log().header().trials.unwrap_or_default().saturating_sub(begun);
+    if is_all && never > 0 {
+        out::note(&format!("{never} conversations never began in the run, and stay open"));
+    }
+    let taken = parent.samples().filter(|(key, _)| chosen.has(key)).count() as u64;
+    if is_all { taken + never } else { taken }
 }
 
 fn rules(program: &Program, reuse_floating: bool) -> Rules {

@@ -23,7 +23,8 @@ fn the_example_is_a_log_with_the_digest_that_it_says() {
     assert_eq!(texts, ["Rome\u{202e}", "Paris"]);
     let mut digest = Digest::of(log.header(), log.header().hash);
     for trial in &trials {
-        digest.add(&trial.open.key, trial.open.epoch, &trial.close.as_ref().unwrap().leaf);
+        let (open, close) = (&trial.open, trial.close.as_ref().unwrap());
+        digest.add(&open.key, open.epoch, &open.hash(), &close.leaf);
     }
     assert_eq!(digest.finish(), log.end().unwrap().digest);
 }
