@@ -23,7 +23,7 @@ use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::message::ASSISTANT;
 use aigo_ir::node::{Node, Said};
 use aigo_ir::program::{Answer, Player, Program, Role};
-use aigo_ir::span::{FileId, SourceMap, Spanned};
+use aigo_ir::span::{FileId, SourceMap, Span, Spanned};
 use aigo_ir::verify::Reads;
 use aigo_source::Tree;
 
@@ -120,6 +120,11 @@ pub(crate) fn text(tree: &Tree, found: &mut Diagnostics) {
 impl<'l> Linted<'l> {
     fn task(&self) -> &'l ast::Task {
         &self.resolved.task
+    }
+
+    /// Whether a text is the user's own, and not the standard library's.
+    fn is_own(&self, span: Span) -> bool {
+        self.sources.get(span.file).is_none_or(|file| !file.name.starts_with("std/"))
     }
 
     /// Who plays a role, as the task says it.

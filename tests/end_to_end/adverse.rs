@@ -245,3 +245,46 @@ fn what_nobody_counted_costs_nothing_that_is_known() {
     assert!(ran.out.contains("without 1 answers that nobody counted"), "{}{}", ran.out, ran.err);
     assert!(trial(&only_run(&folder), "b").calls.len() == 1);
 }
+
+/// Scores that do not go with their values are looked into, also by a report that would believe the record.
+#[test]
+fn a_record_that_contradicts_itself_is_not_believed() {
+    let folder = written("contradicts", &task("{scripted: [{say: hi}]}", "{samples: [{id: a, q: hi}]}"));
+    assert_eq!(run(&folder, &["run", "task.yaml"]).code, 0);
+    edited(&only_run(&folder), |record| {
+        if let Record::Close(close) = record {
+            close.scores[0].value = Some(false.into());
+        }
+    });
+    let report = run(&folder, &["report", "last"]);
+    assert_eq!(report.code, 5, "{}{}", report.out, report.err);
+}
+
+/// A slip of the keyboard destroys no log and no task, and a command that fails leaves no part of a file.
+#[test]
+fn outputs_are_whole_and_no_log_or_task_is_written_over() {
+    let folder = written("outputs", &task("{scripted: [{say: hi}]}", "{samples: [{id: a, q: hi}]}"));
+    assert_eq!(run(&folder, &["run", "task.yaml"]).code, 0);
+    let log = only_run(&folder).join("log.jsonl");
+    let (before, text) = (std::fs::read(&log).unwrap(), std::fs::read(folder.join("task.yaml")).unwrap());
+    let path = log.to_str().unwrap();
+    for arguments in [
+        &["report", "last", "-o", path][..],
+        &["log", "export", "last", "-o", path],
+        &["compile", "task.yaml", "-o", path],
+        &["report", "last", "-o", "task.yaml"],
+        &["run", "task.yaml", "--runs", "others", "--report", "junit=task.yaml"],
+    ] {
+        let ran = run(&folder, arguments);
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains("is not written over"), "{arguments:?}: {}", ran.err);
+    }
+    assert_eq!((std::fs::read(&log).unwrap(), std::fs::read(folder.join("task.yaml")).unwrap()), (before, text));
+    std::fs::write(folder.join("r.json"), "old").unwrap();
+    assert_eq!(run(&folder, &["report", "last", "--format", "json", "-o", "r.json"]).code, 0);
+    assert!(std::fs::read_to_string(folder.join("r.json")).unwrap().starts_with("{\"task\""));
+    let left = std::fs::read_dir(&folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".tmp"));
+    assert_eq!(left.count(), 0);
+}

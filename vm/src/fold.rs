@@ -7,6 +7,7 @@ use aigo_ir::key::Key;
 use aigo_ir::message::Conversation;
 use aigo_ir::node::Ending;
 use aigo_ir::program::Program;
+use aigo_ir::reduce::Reducer;
 use aigo_ir::verdict::{Outcome as Came, Verdict};
 use aigo_log::{Close, Digest, Log, Trial as Logged};
 use aigo_machine::{Linked, Sample};
@@ -112,7 +113,8 @@ fn in_parallel(
 
 fn done(linked: &Arc<Linked>, logged: &Logged, (depth, cause): (Depth, Cause)) -> Done {
     let (sample, recorded) = recorded_trial(logged);
-    if let Some(close) = logged.close.as_ref().filter(|close| depth == Depth::Failing && is_plain(close))
+    if let Some(close) =
+        logged.close.as_ref().filter(|close| depth == Depth::Failing && is_plain(&linked.program, close))
         && let Some(trial) = as_recorded(&linked.program, &sample, &recorded, close)
     {
         return Done { told: Ok(trial), answered: Vec::new(), divergence: None };
@@ -140,10 +142,16 @@ fn done(linked: &Arc<Linked>, logged: &Logged, (depth, cause): (Depth, Cause)) -
     Done { told: told.ok_or_else(open), answered, divergence }
 }
 
-/// Whether nothing of it fails or is missing: then nobody asks why.
-fn is_plain(close: &Close) -> bool {
-    let plain = |score: &aigo_log::Score| {
-        score.pass == Some(true) || (score.pass.is_none() && score.outcome == Came::NotApplicable.word())
+/// Whether nothing of it fails or is missing, and each value is one that passes: then nobody asks why.
+fn is_plain(program: &Program, close: &Close) -> bool {
+    let plain = |score: &aigo_log::Score| match score.pass {
+        Some(true) => program.scorer(&score.scorer).zip(score.value.as_ref()).is_none_or(|(scorer, value)| {
+            // A share passes where all that it is of do.
+            let is_share = score.turn.is_none() && scorer.over.is_some_and(Reducer::is_share);
+            is_share || scorer.scale.number_of_reduced(value).is_some_and(|number| number >= scorer.pass)
+        }),
+        Some(false) => false,
+        None => score.outcome == Came::NotApplicable.word(),
     };
     close.scores.iter().all(plain) && ending(close).is_some_and(|ending| !ends_badly(ending))
 }

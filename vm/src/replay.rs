@@ -273,7 +273,14 @@ pub(crate) fn differs(outcome: &Outcome, close: &aigo_log::Close, leaf: Key) -> 
     Some(match pairs.into_iter().find(|(a, b)| a != b) {
         Some((now, then)) if (&now.scorer, now.turn) == (&then.scorer, then.turn) => {
             let turn = now.turn.map_or_else(String::new, |turn| format!(", turn {turn}"));
-            format!("the score of `{}`{turn} is {}, and was recorded as {}", now.scorer, shown(now), shown(then))
+            let (mut is, mut was) = (shown(now), shown(then));
+            if is == was {
+                let word =
+                    |score: &aigo_log::Score| if score.pass == Some(true) { " that passes" } else { " that fails" };
+                is.push_str(word(now));
+                was.push_str(word(then));
+            }
+            format!("the score of `{}`{turn} is {is}, and was recorded as {was}", now.scorer)
         }
         Some((now, then)) => format!("it has a score of `{}` where one of `{}` was recorded", now.scorer, then.scorer),
         None if recomputed.scores.len() != close.scores.len() => {

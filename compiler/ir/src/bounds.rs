@@ -29,7 +29,7 @@ pub use crude::{crude, crude_beside};
 pub use facts::Longest;
 pub use least::least;
 pub use samples::Samples;
-pub use show::{dollars, grouped};
+pub use show::{dollars, grouped, plural};
 
 use crate::graph::Graph;
 use crate::program::{Player, Price, Program};

@@ -12,7 +12,7 @@ use aigo_ir::text::excerpt;
 use aigo_ir::value::Value;
 
 use super::{Linted, words};
-use crate::ast::{self, Turns};
+use crate::ast::{self, Leaf, Turns};
 use crate::catalog;
 use crate::typed::{Lines, Said, Solve, Step, Verb};
 
@@ -348,8 +348,8 @@ pub(super) fn short_conversations(linted: &Linted<'_>, found: &mut Diagnostics) 
         return;
     }
     for scorer in &linted.task().scorers {
-        if !words::is_of_memory(&scorer.name.value) && !rubrics_of(scorer).iter().any(|text| words::is_of_memory(text))
-        {
+        let own = rubrics_of(scorer).into_iter().filter(|leaf| linted.is_own(leaf.span));
+        if !words::is_of_memory(&scorer.name.value) && !own.into_iter().any(|leaf| words::is_of_memory(&leaf.text)) {
             continue;
         }
         let turns = if longest == 1 { "1 turn".to_owned() } else { format!("{longest} turns") };
@@ -363,12 +363,12 @@ pub(super) fn short_conversations(linted: &Linted<'_>, found: &mut Diagnostics) 
 }
 
 /// The rubrics and prompts of a scorer.
-fn rubrics_of(scorer: &ast::Scorer) -> Vec<&str> {
-    fn of_steps<'s>(steps: &'s [ast::GraphStep], texts: &mut Vec<&'s str>) {
+fn rubrics_of(scorer: &ast::Scorer) -> Vec<&Leaf> {
+    fn of_steps<'s>(steps: &'s [ast::GraphStep], texts: &mut Vec<&'s Leaf>) {
         for step in steps {
             match &step.verb {
-                ast::GraphVerb::Extract { prompt, .. } => texts.push(&prompt.text),
-                ast::GraphVerb::Judge(judge) => texts.push(&judge.rubric.text),
+                ast::GraphVerb::Extract { prompt, .. } => texts.push(prompt),
+                ast::GraphVerb::Judge(judge) => texts.push(&judge.rubric),
                 ast::GraphVerb::Each { steps, .. } => of_steps(steps, texts),
                 ast::GraphVerb::If { then, otherwise, .. } => {
                     of_steps(then, texts);
@@ -380,7 +380,7 @@ fn rubrics_of(scorer: &ast::Scorer) -> Vec<&str> {
     }
     let mut texts = Vec::new();
     match &scorer.method {
-        ast::Method::Judge(judge) => texts.push(&*judge.rubric.text),
+        ast::Method::Judge(judge) => texts.push(&judge.rubric),
         ast::Method::Graph(graph) => of_steps(&graph.steps, &mut texts),
         ast::Method::Check(_) | ast::Method::Use(_) => {}
     }

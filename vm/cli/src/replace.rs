@@ -1,10 +1,11 @@
 //! Files that are written anew: whole or not at all, and only if nobody else has changed them.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::read;
+use crate::runs::LOGS;
 
 /// Replaces the bytes of a file that still has those that were read. A link is followed, permissions stay, and at no moment is
 /// there a half-written file. A refusal is one line that names the path and what to do.
@@ -50,6 +51,75 @@ fn beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
             Ok(file) => return Ok((temporary, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < 100 => tried += 1,
             Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A file that a command writes: it takes the place of what was there when it is whole, and nothing is left of one that is not.
+pub(crate) struct Fresh {
+    path: PathBuf,
+    /// Where it is written; none where the path is no file, such as a pipe, which is written to as it is.
+    temporary: Option<PathBuf>,
+    file: BufWriter<fs::File>,
+}
+
+impl Fresh {
+    /// Begins one. The log of a run and a file of YAML are not written over: that is a slip, and nothing brings them back.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let refused = |why: &str| Err(io::Error::other(format!("{why}, and is not written over")));
+        let is_log = path.file_name().is_some_and(|name| LOGS.iter().any(|log| name == *log));
+        let is_there = path.is_file();
+        if is_there && is_log && path.with_file_name("LOCK").exists() {
+            return refused("it is the log of a run");
+        }
+        if is_there && path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
+            return refused("it looks like a task");
+        }
+        // A link is followed.
+        let path = if is_there { fs::canonicalize(path)? } else { path.to_owned() };
+        let (temporary, file) = if path.exists() && !is_there {
+            (None, OpenOptions::new().write(true).open(&path)?)
+        } else {
+            let (temporary, file) = beside(&path)?;
+            (Some(temporary), file)
+        };
+        Ok(Self { path, temporary, file: BufWriter::with_capacity(1 << 16, file) })
+    }
+
+    /// Puts it in its place.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let Some(temporary) = self.temporary.take() else { return Ok(()) };
+        if let Ok(before) = fs::metadata(&self.path) {
+            self.file.get_ref().set_permissions(before.permissions())?;
+        }
+        fs::rename(&temporary, &self.path).inspect_err(|_| {
+            let _ = fs::remove_file(&temporary);
+        })
+    }
+
+    /// A whole file of this text.
+    pub(crate) fn write_all(path: &Path, text: &str) -> io::Result<()> {
+        let mut fresh = Self::create(path)?;
+        io::Write::write_all(&mut fresh, text.as_bytes())?;
+        fresh.finish()
+    }
+}
+
+impl io::Write for Fresh {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
         }
     }
 }

@@ -37,7 +37,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 }
 
 /// The names of a log in a run's folder: as lines, and sealed.
-const LOGS: [&str; 2] = ["log.jsonl", "log.jsonl.zst"];
+pub(crate) const LOGS: [&str; 2] = ["log.jsonl", "log.jsonl.zst"];
 
 /// Whether a folder is that of a run.
 fn is_run(folder: &Path) -> bool {

@@ -121,7 +121,9 @@ pub(crate) fn secrets(root: &Path) -> impl Fn(&str) -> Option<String> {
 
 fn assignments(path: &Path) -> BTreeMap<String, String> {
     let bytes = read::file(path, MOST_SECRETS).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).lines().filter_map(assignment).collect()
+    // Editors of some systems begin a file with the mark of UTF-8.
+    let text = String::from_utf8_lossy(&bytes);
+    text.trim_start_matches('\u{feff}').lines().filter_map(assignment).collect()
 }
 
 /// `NAME=value`, `export NAME="value"`; comments and other lines say nothing.

@@ -1,5 +1,6 @@
 //! Gates over a run: as scored, and with every missing value at its worst and at its best.
 
+use aigo_ir::bounds::plural;
 use aigo_ir::expr::Comparison;
 use aigo_ir::gate::{Aggregate, Decide, Gate};
 use aigo_ir::reduce::Reducer;
@@ -278,7 +279,7 @@ fn proves(gate: &Gate, column: &Column, result: GateResult) -> String {
         return String::new();
     }
     let share = number(libm::round(unseen(clusters) * 1000.0) / 10.0);
-    format!("it fails in none of {clusters} clusters; {share}% may still do")
+    format!("it fails in none of {}; {share}% may still do", plural(clusters.into(), "cluster"))
 }
 
 #[cfg(test)]

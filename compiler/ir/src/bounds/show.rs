@@ -90,7 +90,8 @@ fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-fn plural(n: u64, one: &str) -> String {
+/// So many of something: `1 cluster`, `1,200 clusters`.
+pub fn plural(n: u64, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(n)) }
 }
 

@@ -1,9 +1,9 @@
 //! `aigo baseline save`: the scores of a run as a small file that is committed.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use aigo_ir::bounds::plural;
 use aigo_report::{Sheet, baseline};
 
 use crate::args::{BaselineArgs, BaselineCommand};
@@ -24,10 +24,11 @@ pub(crate) fn baseline(args: &BaselineArgs) -> u8 {
     }
     let samples = sheet.trials.iter().map(|trial| &trial.key).collect::<std::collections::BTreeSet<_>>().len();
     out::line(&format!(
-        "{}: {} scorers, {samples} scenarios, {} trials of run {}",
+        "{}: {}, {}, {} of run {}",
         read::shown(&path),
-        sheet.measures.len(),
-        sheet.trials.len(),
+        plural(sheet.measures.len() as u64, "scorer"),
+        plural(samples as u64, "scenario"),
+        plural(sheet.trials.len() as u64, "trial"),
         sheet.run
     ));
     if sheet.epochs < 2 {
@@ -57,11 +58,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     match fs::read(path) {
         Ok(before) if before == text.as_bytes() => Ok(()),
         Ok(before) => replace::replace(path, &before, text.as_bytes()),
-        Err(_) => OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        Err(_) => replace::Fresh::write_all(path, text)
             .map_err(|error| format!("{}: it cannot be written: {error}", read::shown(path))),
     }
 }

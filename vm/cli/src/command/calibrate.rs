@@ -27,6 +27,13 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> u8 {
         Ok(lines) => lines,
         Err(code) => return code,
     };
+    if people.is_empty() {
+        let files: Vec<String> = args.labels.iter().map(|path| read::shown(path)).collect();
+        return refuse(format!("there is no label in {}", files.join(", ")));
+    }
+    if let Some(by) = args.by.as_deref().filter(|_| people.iter().all(|line| line.vote.group.is_none())) {
+        return refuse(format!("no label has the key `{by}` that `--by` names"));
+    }
     let patterns = &args.raters;
     let is_asked = |line: &Line| patterns.is_empty() || patterns.iter().any(|one| glob::matches(one, &line.vote.rater));
     let people: Vec<Line> = people.into_iter().filter(is_asked).collect();
@@ -110,6 +117,9 @@ fn of_run(args: &CalibrateArgs, run: &str, people: Vec<Line>) -> Result<Votes, u
     let scorer = scorer_of(args, &program.scorers, &people)?;
     let people: Vec<Line> =
         people.into_iter().filter(|line| line.scorer.as_ref().is_none_or(|name| *name == scorer.name)).collect();
+    if people.is_empty() {
+        return Err(refuse(format!("no label is of the scorer `{}`", scorer.name)));
+    }
     let clusters = clusters(&measured.sheet);
     strangers(&clusters, &people)?;
     let mut labels = Vec::new();

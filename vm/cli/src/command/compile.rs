@@ -6,6 +6,7 @@ use aigo_ir::{draw, print};
 
 use super::plan;
 use crate::args::{CompileArgs, Emit, Format};
+use crate::replace::Fresh;
 use crate::task::Task;
 use crate::{exit, out, task};
 
@@ -51,5 +52,5 @@ fn emitted(task: &Task, emit: Emit, format: Format) -> Result<String, String> {
 
 /// Files of texts that others wrote are as safe to print as what is printed.
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, aigo_ir::text::printable(text)).map_err(|error| format!("{}: {error}", path.display()))
+    Fresh::write_all(path, &aigo_ir::text::printable(text)).map_err(|error| format!("{}: {error}", path.display()))
 }

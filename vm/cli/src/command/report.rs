@@ -11,6 +11,7 @@ use aigo_vm::{Depth, RunError};
 
 use super::drive;
 use crate::args::{Color, ReportArgs, ReportFormat, Wanted};
+use crate::replace::Fresh;
 use crate::terminal::Look;
 use crate::{exit, out, runs};
 
@@ -146,7 +147,7 @@ fn write_file(file: &Path, text: &str) -> Result<(), String> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    std::fs::write(file, text).map_err(failed)
+    Fresh::write_all(file, text).map_err(failed)
 }
 
 /// To standard output. On GitHub's runners the annotations come with the summary of the step, which is a file of theirs.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use aigo_ir::bounds::plural;
 use aigo_ir::text::excerpt;
 
 use super::{Calibration, Figure, Part};
@@ -15,7 +16,7 @@ pub fn text(calibration: &Calibration) -> String {
         let name = part.group.as_ref().map_or_else(|| "all".to_owned(), |group| excerpt(group, 60));
         let _ = writeln!(out, "{name}   {}", intervals(part));
         for section in part.sections.iter().filter(|section| section.items > 0) {
-            let _ = writeln!(out, "  {}: {} items", section.title, section.items);
+            let _ = writeln!(out, "  {}: {}", section.title, plural(section.items, "item"));
             let width = section.figures.iter().map(|figure| figure.name.len()).max().unwrap_or(0);
             for one in &section.figures {
                 let _ = writeln!(out, "    {:<width$}  {}", one.name, figure(one));
@@ -29,7 +30,7 @@ pub fn text(calibration: &Calibration) -> String {
 
 fn intervals(part: &Part) -> String {
     match part.clusters {
-        n if n < LEAST_CLUSTERS => format!("{n} clusters: too few for intervals"),
+        n if n < LEAST_CLUSTERS => format!("{}: too few for intervals", plural(n.into(), "cluster")),
         n if n < FEW_CLUSTERS => format!("intervals of 95% that resample {n} clusters: approximate"),
         n => format!("intervals of 95% that resample {n} clusters"),
     }
@@ -64,9 +65,14 @@ fn rest(part: &Part, out: &mut String) {
         );
     }
     if part.split > 0 {
-        let _ = writeln!(out, "  {} items on which as many people say one thing as another", part.split);
+        let items = plural(part.split, "item");
+        let _ = writeln!(out, "  {items} on which as many people say one thing as another");
     }
-    if part.unmatched != (0, 0) {
-        let _ = writeln!(out, "  {} items without a label, {} without a verdict", part.unmatched.0, part.unmatched.1);
+    let (unlabelled, unjudged) = part.unmatched;
+    let parts = [(unlabelled, "without a label"), (unjudged, "without a verdict")];
+    let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", plural(n, "item")));
+    let parts: Vec<String> = parts.collect();
+    if !parts.is_empty() {
+        let _ = writeln!(out, "  {}", parts.join(", "));
     }
 }

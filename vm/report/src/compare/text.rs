@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use aigo_ir::bounds::plural;
 use aigo_ir::text::{excerpt, number};
 
 use super::{Change, Compared, Comparison, SHOWN, Verdict};
@@ -34,9 +35,9 @@ pub fn text(comparison: &Comparison, exit: i32, trial: &dyn Fn(&str, u32) -> Opt
     };
     let _ = writeln!(
         out,
-        "{word}  {}   {worse} of {} scorers worse beyond chance   {} → {}   exit {exit}",
+        "{word}  {}   {worse} of {} worse beyond chance   {} → {}   exit {exit}",
         excerpt(&comparison.task, WIDTH),
-        comparison.scorers.len(),
+        plural(comparison.scorers.len() as u64, "scorer"),
         comparison.runs.0,
         comparison.runs.1,
     );

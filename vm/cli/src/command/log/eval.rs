@@ -1,8 +1,7 @@
 //! `aigo log export --format eval`: a run as a log of Inspect AI.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use aigo_vm::{RunError, retrace};
 
 use super::show::Parts;
 use crate::command::drive;
+use crate::replace::Fresh;
 use crate::{exit, out};
 
 /// Why an export did not come about.
@@ -75,7 +75,7 @@ fn write(
         digest,
         summary,
     };
-    let mut zip = Zip::new(BufWriter::with_capacity(1 << 16, File::create(path)?));
+    let mut zip = Zip::new(Fresh::create(path)?);
     zip.add("_journal/start.json", inspect::start(&header).as_bytes())?;
     let mut summaries = Vec::new();
     for number in log.numbers().filter(|number| !gone.contains(number)) {
@@ -88,7 +88,7 @@ fn write(
     }
     zip.add("summaries.json", format!("[{}]", summaries.join(",")).as_bytes())?;
     zip.add("header.json", inspect::header(&header).as_bytes())?;
-    zip.finish()?.flush()?;
+    zip.finish()?.finish()?;
     Ok(())
 }
 

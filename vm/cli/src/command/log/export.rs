@@ -1,7 +1,6 @@
 //! `aigo log export`: rows for other tools.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io;
 use std::sync::Arc;
 
 use aigo_log::Log;
@@ -13,12 +12,13 @@ use super::eval;
 use super::show::Parts;
 use crate::args::{ExportArgs, ExportFormat, Rows};
 use crate::command::drive;
+use crate::replace::Fresh;
 use crate::{exit, out, runs};
 
 /// Where rows go.
 enum Target {
     Output(out::Output),
-    File(BufWriter<File>),
+    File(Fresh),
 }
 
 impl Target {
@@ -28,17 +28,17 @@ impl Target {
                 output.write(text);
                 output.failure().map_or(Ok(()), Err)
             }
-            Self::File(file) => file.write_all(text.as_bytes()).map_err(|error| error.to_string()),
+            Self::File(file) => io::Write::write_all(file, text.as_bytes()).map_err(|error| error.to_string()),
         }
     }
 
-    fn finish(&mut self) -> Result<(), String> {
+    fn finish(self) -> Result<(), String> {
         match self {
-            Self::Output(output) => {
+            Self::Output(mut output) => {
                 output.flush();
                 output.failure().map_or(Ok(()), Err)
             }
-            Self::File(file) => file.flush().map_err(|error| error.to_string()),
+            Self::File(file) => file.finish().map_err(|error| error.to_string()),
         }
     }
 }
@@ -67,8 +67,8 @@ fn rows(log: &Log, linked: &Arc<Linked>, args: &ExportArgs) -> u8 {
     };
     let mut target = match &args.output {
         None => Target::Output(out::Output::new()),
-        Some(path) => match File::create(path) {
-            Ok(file) => Target::File(BufWriter::with_capacity(1 << 16, file)),
+        Some(path) => match Fresh::create(path) {
+            Ok(file) => Target::File(file),
             Err(error) => return unwritten(&error.to_string()),
         },
     };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use aigo_ir::bounds::plural;
 use aigo_ir::message::Conversation;
 use aigo_ir::text::excerpt;
 use aigo_ir::value::Map;
@@ -177,9 +178,12 @@ fn behind(linked: &Linked, retraced: &Retraced, id: &str) -> Result<String, Stri
     let calls = retraced.calls_of(scorer, turn);
     if calls.is_empty() {
         let of = turn.map_or_else(String::new, |turn| format!(" of turn {turn}"));
-        return Err(format!(
-            "no call was made for the verdict{of} of `{scorer}`: nobody was asked, or the sample has no such turn"
-        ));
+        let turns = retraced.outcome.as_ref().map(|outcome| outcome.conversation.turn());
+        let why = match turn.zip(turns) {
+            Some((turn, most)) if turn > most => format!("the conversation has {}", plural(most.into(), "turn")),
+            _ => "its scorer asked nobody".to_owned(),
+        };
+        return Err(format!("no call was made for the verdict{of} of `{scorer}`: {why}"));
     }
     let mut out = String::new();
     for call in calls {
