@@ -288,3 +288,21 @@ fn outputs_are_whole_and_no_log_or_task_is_written_over() {
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".tmp"));
     assert_eq!(left.count(), 0);
 }
+
+/// A program that has ended is noticed though something that it has started holds its output open.
+#[cfg(unix)]
+#[test]
+fn a_program_that_has_ended_is_noticed_though_its_child_goes_on() {
+    for (name, script, said) in [
+        ("silent", "read -r x; sleep 600 & exit 3\n", "application_failure"),
+        ("once", "read -r x; sleep 600 & echo '{\"text\":\"hi\"}'\n", "completed"),
+    ] {
+        let text = "aigo: 1\nname: t\nmodels: {assistant: {command: [sh, bot.sh]}}\ndataset: {samples: [{id: a}]}\n\
+                    solvers: [{script: [one, two]}]\nscorers: [{name: s, check: {contains: hi}}]\n";
+        let folder = written(&format!("child_{name}"), text);
+        std::fs::write(folder.join("bot.sh"), script).unwrap();
+        let ran = run(&folder, &["run", "task.yaml", "--allow-commands"]);
+        assert_eq!(ending(&only_run(&folder), "a").as_deref(), Some(said), "{}{}", ran.out, ran.err);
+        assert!(said == "completed" || ran.out.contains("exit status: 3"), "{}", ran.out);
+    }
+}

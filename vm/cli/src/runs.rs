@@ -39,9 +39,9 @@ fn civil(days: u64) -> (u64, u64, u64) {
 /// The names of a log in a run's folder: as lines, and sealed.
 pub(crate) const LOGS: [&str; 2] = ["log.jsonl", "log.jsonl.zst"];
 
-/// Whether a folder is that of a run.
+/// Whether a folder is that of a run. One whose log has not a byte was never begun.
 fn is_run(folder: &Path) -> bool {
-    LOGS.iter().any(|log| folder.join(log).exists())
+    LOGS.iter().any(|log| std::fs::metadata(folder.join(log)).is_ok_and(|log| log.len() > 0))
 }
 
 /// The ids of the runs in a folder, sorted.

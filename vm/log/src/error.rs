@@ -110,6 +110,16 @@ pub enum LogError {
         /// The system's words.
         source: Arc<io::Error>,
     },
+    /// The system refused when a run was to begin.
+    #[error("{log}: {doing} failed: {source}. No run was begun: mend the cause, or name another folder with `--runs`")]
+    NotBegun {
+        /// The file or folder.
+        log: String,
+        /// What was done.
+        doing: &'static str,
+        /// The system's words.
+        source: Arc<io::Error>,
+    },
     /// The disk, or the share of it that the user may have, is full.
     #[error(
         "{log}: no space is left: {source}. What was acknowledged before is in the log; make room, then resume the run"
@@ -202,13 +212,21 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// The same where no run has begun yet, so that nothing can be resumed.
+    pub(crate) fn at_the_beginning(self) -> Self {
+        match self {
+            Self::Io { log, doing, source } => Self::NotBegun { log, doing, source },
+            other => other,
+        }
+    }
+
     /// The kind of this error.
     pub fn row(&self) -> &'static Row {
         match self {
             Self::Damage { .. } => &DAMAGE,
             Self::Locked { .. } => &LOCKED,
             Self::Version { .. } => &VERSION,
-            Self::Io { .. } => &IO,
+            Self::Io { .. } | Self::NotBegun { .. } => &IO,
             Self::Full { .. } => &FULL,
             Self::NotALog { .. } => &NOT_A_LOG,
             Self::Misfit { .. } | Self::NoTrial { .. } => &MISFIT,

@@ -108,9 +108,9 @@ impl Journal {
     /// Begins a run in a new or empty folder. When this returns, the folder and the first line are durable.
     pub fn create(folder: &Path, header: &Run, durability: Durability) -> Result<Self, LogError> {
         let first = first(header)?;
-        let folder = Folder::create(folder)?;
+        let folder = Folder::create(folder).map_err(LogError::at_the_beginning)?;
         let name = folder.log().display().to_string();
-        let storage = FileStorage::new(folder.create_log()?);
+        let storage = FileStorage::new(folder.create_log().map_err(LogError::at_the_beginning)?);
         let begun = Begun { last: 0, marked: 0, sites: header.sites.clone() };
         Self::start(&name, Box::new(storage), Some(folder.into_lock()), durability, begun, &first)
     }

@@ -17,6 +17,8 @@ use crate::fault::{Class, Fault};
 
 /// What is kept of what a program says of itself: the end of it, in bytes.
 const MOST_OF_ERRORS: usize = 2 << 10;
+/// How long after its end a program's last line may still come.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 /// A process that has been killed is gone at once; one that is not hangs in the system, and is left to it.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
@@ -109,7 +111,7 @@ impl Process {
     /// Gives it a line and waits for one.
     pub(super) async fn exchange(&mut self, line: &str) -> Result<Vec<u8>, NoLine> {
         let text = format!("{line}\n");
-        let (stdin, stdout) = (&mut self.stdin, &mut self.stdout);
+        let (stdin, stdout, child) = (&mut self.stdin, &mut self.stdout, &mut self.child);
         // A line too many would be the answer to this question, and each answer that of the question before.
         tokio::task::yield_now().await;
         if let Ok(Ok(waiting @ [_, ..])) = timeout(Duration::ZERO, stdout.fill_buf()).await {
@@ -129,8 +131,17 @@ impl Process {
                 Ok(_) => Ok(line),
             }
         };
-        let (_, line) = tokio::join!(write, read);
-        let line = line?;
+        let said = async { tokio::join!(write, read).1 };
+        // What it has started may hold its output open for ever.
+        let ended = async {
+            let _ = child.wait().await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        let line = tokio::select! {
+            biased;
+            line = said => line?,
+            () = ended => return Err(NoLine::Ended),
+        };
         self.has_answered = true;
         Ok(line)
     }
