@@ -77,7 +77,7 @@ fn what_matches_nothing_is_wrong_usage_and_leaves_nothing() {
         (&["-k", "p0 and"], "the selection cannot be read"),
         (&["--suite", "gat"], "the task has no suite `gat`; did you mean `gate`?"),
         (&["--sample", "quick-on"], "there is no sample `quick-on` among 8; did you mean `quick-one`?"),
-        (&["--limit", "0"], "0 is not in"),
+        (&["--limit", "0"], "a whole number from 1 on was expected"),
         (&["--epochs", "0"], "0 is not in"),
     ] {
         let ran = run(&folder, &[&["run", "task.yaml"][..], flags].concat());

@@ -139,9 +139,17 @@ impl Reader<'_> {
             self.report(catalog::BAD_VALUE.at(node.site(), message).help("write USD per million tokens"));
             return None;
         }
+        if found > MOST_PRICE {
+            let message = format!("`{key}` is {found}, and no million tokens cost more than {MOST_PRICE} USD");
+            self.report(catalog::BAD_VALUE.at(node.site(), message).help("write USD per million tokens"));
+            return None;
+        }
         Some(found)
     }
 }
+
+/// More than this is a slip, and sums of it could not be told exactly.
+const MOST_PRICE: f64 = 1e6;
 
 /// Whether a text can be the name of an environment variable.
 fn is_variable(name: &str) -> bool {

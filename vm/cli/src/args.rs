@@ -2,6 +2,7 @@
 
 mod log;
 mod measure;
+mod number;
 
 use std::path::PathBuf;
 
@@ -337,7 +338,7 @@ pub(crate) struct Choosing {
     #[arg(long = "sample", value_name = "KEY")]
     pub(crate) samples: Vec<String>,
     /// At most so many samples, the first ones
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number::from_one)]
     pub(crate) limit: Option<u64>,
 }
 

@@ -90,7 +90,9 @@ fn verdict(summary: &Summary, exit: i32, look: &Look, out: &mut String) {
         }
     }
     if let Some(missing) = &summary.missing {
-        out.push_str(&look.wrapped(" ", &format!("missing: {}", excerpt(missing, LONG)), 2));
+        let all: u64 = summary.counts.iter().map(|count| count.invalid + count.void).sum();
+        let all = if all > 1 { format!(" (one of {all} verdicts that are missing)") } else { String::new() };
+        out.push_str(&look.wrapped(" ", &format!("missing: {}{all}", excerpt(missing, LONG)), 2));
     }
 }
 

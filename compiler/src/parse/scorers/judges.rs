@@ -13,6 +13,9 @@ use crate::ast::{Example, Judge};
 use crate::catalog;
 use crate::shape;
 
+/// Sums and squares of a label's number stay exact enough up to this.
+const MOST_WORTH: f64 = 1e6;
+
 impl Reader<'_> {
     pub(in crate::parse) fn judge(&mut self, node: NodeRef<'_>) -> Option<Judge> {
         let fields = self.map(node, &shape::JUDGE)?;
@@ -164,6 +167,13 @@ impl Reader<'_> {
         let mut pairs: Vec<(std::sync::Arc<str>, f64)> = Vec::new();
         for entry in labels.entries() {
             let worth = self.number(entry.value, entry.key.value)?;
+            if worth.abs() > MOST_WORTH {
+                let message =
+                    format!("`{}` is worth {worth}: no more than {MOST_WORTH} can be told apart", entry.key.value);
+                let help = "what counts is how the labels stand to each other: `{good: 1, bad: 0}`";
+                self.report(catalog::BAD_VALUE.at(entry.value.site(), message).help(help));
+                return None;
+            }
             if let Some((same, _)) = pairs.iter().find(|(_, known)| *known == worth) {
                 let message = format!(
                     "`{same}` and `{}` are both worth {worth}: no score could tell them apart",
