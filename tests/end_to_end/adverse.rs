@@ -88,7 +88,7 @@ fn a_run_that_scores_a_part_says_what_is_missing() {
     assert_eq!((stopped.code, &stopped.json()["outcomes"]["s"]["planned"]), (4, &8.into()), "{}", stopped.err);
     let scored = run(&folder, &["score", "last", "--format", "json"]);
     assert_eq!((scored.code, &scored.json()["outcomes"]["s"]["open"]), (4, &5.into()), "{}", scored.err);
-    assert!(scored.err.contains("conversations never began"), "{}", scored.err);
+    assert!(scored.err.contains("4 conversations never began"), "{}", scored.err);
     let resumed = run(&folder, &["resume", "last", "--format", "json"]);
     assert_eq!((resumed.code, resumed.digest()), (4, scored.digest()), "{}", resumed.err);
 }
@@ -203,7 +203,7 @@ fn output_that_is_not_written_is_no_success() {
 }
 
 /// A process that is interrupted twice leaves no program of its own behind.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn who_is_interrupted_twice_takes_its_programs_along() {
     let text = task("{command: [sh, bot.sh], timeout: 60s}", "{samples: [{id: a, q: hi}]}");
@@ -223,9 +223,14 @@ fn who_is_interrupted_twice_takes_its_programs_along() {
         send();
         let stopped = running.wait_after_note("stopping:", send);
         assert_eq!(stopped.code, code, "{}", stopped.err);
-        let state = std::fs::read_to_string(format!("/proc/{bot}/stat")).unwrap_or_default();
-        // Gone, or dead and not yet waited for by whoever takes in orphans.
-        assert!(state.is_empty() || state.contains(") Z "), "{signal}: {state}");
+        // Gone, or dead and not yet waited for by whoever takes in orphans; the system may take a moment to end it.
+        let state = || std::fs::read_to_string(format!("/proc/{bot}/stat")).unwrap_or_default();
+        let is_alive = || !(state().is_empty() || state().contains(") Z "));
+        let until = std::time::Instant::now() + LONGEST;
+        while is_alive() && std::time::Instant::now() < until {
+            std::thread::yield_now();
+        }
+        assert!(!is_alive(), "{signal}: {}", state());
     }
 }
 
@@ -242,7 +247,7 @@ fn what_nobody_counted_costs_nothing_that_is_known() {
     );
     let folder = written("price", &task(&role, "{samples: [{id: a, q: x}, {id: b, q: y}]}"));
     let ran = run(&folder, &["run", "task.yaml", "-j", "1"]);
-    assert!(ran.out.contains("without 1 answers that nobody counted"), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("without 1 answer that nobody counted"), "{}{}", ran.out, ran.err);
     assert!(trial(&only_run(&folder), "b").calls.len() == 1);
 }
 

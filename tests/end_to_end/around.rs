@@ -80,7 +80,7 @@ setup:
   - http: {{url: "{url}/users", body: {{name: "{{{{ sample.id }}}}"}}}}
     as: user
 teardown:
-  - http: {{url: "{url}/users/{{{{ setup.user.id }}}}", method: DELETE}}
+  - http: {{url: "{url}/users/{{{{ setup.user.id }}}}", method: DELETE, headers: {{X-Turn: "{{{{ turn }}}}"}}}}
 dataset: {{samples: [{{id: a, seats: 3}}, {{id: b, seats: 4}}]}}
 solvers: [{{script: ["We have {{{{ seats }}}} seats.", How many?]}}]
 scorers: [{{name: noted, check: {{contains: Noted}}}}]
@@ -98,6 +98,10 @@ scorers: [{{name: noted, check: {{contains: Noted}}}}]
     let asked = bot.asked();
     let users: Vec<&str> = asked.iter().map(|asked| &*asked.line).filter(|line| line.contains("/users")).collect();
     assert_eq!(users, ["POST /users", "DELETE /users/u1"].repeat(3), "no two users are there at once");
+    // It reads what it would have read where the conversation went no further.
+    let read =
+        asked.iter().filter(|asked| asked.line.starts_with("DELETE")).all(|asked| asked.head.contains("x-turn: 2"));
+    assert!(read, "{asked:?}");
     let path = only_run(&folder);
     let roles = |number| {
         let log = aigo_log::Log::open(&path).expect("a log");

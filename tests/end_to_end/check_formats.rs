@@ -297,7 +297,7 @@ fn ten_thousand_findings_are_enough() {
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!((ran.code, lines.len()), (3, 10_001), "{}", ran.err);
     assert!(lines[4_999].contains("a.yaml:") && lines[5_000].contains("c.yaml:"), "{:?}", &lines[4_999..5_001]);
-    assert_eq!(lines[10_000], "… and 8000 more findings");
+    assert_eq!(lines[10_000], "… and 8,000 more findings");
     let object = run(&folder, &["check", "--format", "json"]).json();
     let listed = object["diagnostics"].as_array().unwrap().len();
     let count = |key: &str| object[key].as_u64();

@@ -216,13 +216,16 @@ fn turns_that_there_are_not_say_nothing_unless_the_application_failed_before() {
                 scorers:\n  - {name: third, check: {contains: Noted, turns: [3]}}\n  \
                 - {name: second, check: {contains: Noted, turns: [2..]}}\n  \
                 - {name: ninth, check: {contains: Noted, turns: [9]}}\n  \
-                - {name: first, check: {contains: Noted, turns: [1]}}\n";
+                - {name: first, check: {contains: Noted, turns: [1]}}\n  \
+                - {name: other, check: {contains: Noted, turns: [3]}, when: not fails}\n";
     std::fs::write(folder.join("task.yaml"), task).unwrap();
     let ran = run(&folder, &["run", "task.yaml", "--format", "json"]);
     let path = only_run(&folder);
     let of = |key: &str| ["first", "second", "third", "ninth"].map(|name| score(&trial(&path, key), name));
     assert_eq!(of("good").map(|found| found.starts_with("scored true")), [true, true, true, false], "{}", ran.err);
     assert!(of("good")[3].starts_with("not_applicable"), "{:?}", of("good"));
+    let other = score(&trial(&path, "bad"), "other");
+    assert!(other.starts_with("not_applicable"), "a scorer that is not about a sample fails none: {other}");
     assert_eq!(of("bad").map(|found| found.starts_with("scored false")), [false, true, true, true], "{:?}", of("bad"));
     let checked = run(&folder, &["check", "task.yaml", "--format", "json"]).json().to_string();
     assert!(checked.contains("turns_out_of_reach") && checked.contains("`ninth` looks from turn 9 on"), "{checked}");
@@ -243,5 +246,5 @@ fn recordings_in_which_the_assistant_says_nothing_please_no_scorer() {
     let found = score(&trial(&only_run(&folder), "c1"), "kind");
     assert!(found.starts_with("scored false"), "{found} {}", ran.err);
     let checked = run(&folder, &["check", "task.yaml", "--format", "json"]).json().to_string();
-    assert!(checked.contains("nobody_is_tested") && checked.contains("only `rep`, `visitor`"), "{checked}");
+    assert!(checked.contains("nobody_is_tested") && checked.contains("there speak `rep`, `visitor`"), "{checked}");
 }

@@ -109,7 +109,7 @@ pub fn run(
             let first = signals.next().await;
             switch.stop(first.clone());
             interrupted(&first, false);
-            let again = signals.next().await;
+            let again = signals.again().await;
             interrupted(&again, true);
         });
         let calls = Calls::new(linked, players, Arc::clone(&journal), Arc::clone(&stop), &settings);
@@ -163,6 +163,19 @@ impl Signals {
         }
     }
 
+    /// Waits for one that asks once more. The end of a terminal is told several times, and asks once.
+    #[cfg(unix)]
+    async fn again(&mut self) -> StopReason {
+        // The signal stays caught: it is only not heard any more.
+        self.hangup = None;
+        self.next().await
+    }
+
+    #[cfg(not(unix))]
+    async fn again(&mut self) -> StopReason {
+        self.next().await
+    }
+
     #[cfg(not(unix))]
     async fn next(&mut self) -> StopReason {
         let _ = tokio::signal::ctrl_c().await;
@@ -188,8 +201,8 @@ async fn watched(context: Arc<Context>, (every, watch): (Duration, impl Fn(&Prog
     }
 }
 
-/// Runs trials. A planned trial that is an error stops the run before anything of it is recorded; those begun before it come
-/// to their end. The stop switch can be thrown from outside.
+/// Runs trials. A planned trial that is an error stops the run before anything of it is recorded: calls in flight come home, as
+/// with any other stop. The stop switch can be thrown from outside.
 async fn run_trials(
     context: Arc<Context>,
     planned: impl Iterator<Item = Result<Planned, RunError>>,
@@ -327,10 +340,11 @@ async fn fold(
 /// Runs one trial to its end, or to where it stays open.
 async fn perform(context: &Arc<Context>, number: u64, planned: Planned) -> Ended {
     let Planned { sample, begun, closed, reusable, left } = planned;
-    if let Some((left, recorded)) = left
-        && let Err(reason) = take_down(context, left, &sample, recorded).await
-    {
-        return Ended::Open(reason, Vec::new());
+    if let Some((left, recorded)) = left {
+        let answered = recorded.answered();
+        if let Err(reason) = take_down(context, left, &sample, recorded).await {
+            return Ended::Open(reason, answered);
+        }
     }
     let is_new = begun.is_none();
     let mut recorded = begun.map(|(_, recorded)| recorded).unwrap_or_default();
@@ -382,7 +396,11 @@ async fn take_down(
     let (mut trial, mut pending) = Trial::left(Arc::clone(&context.linked), Arc::clone(sample), known);
     let talk = Talk::new(&context.run, number);
     while let Some(Pending { lane, ask }) = pending.pop() {
-        let (answer, _) = context.calls.answer(number, &recorded, &talk, &ask).await?;
+        // What was made is not made again, though a conversation that went on might ask it in other words.
+        let answer = match recorded.at(&ask) {
+            Some(answer) => answer.clone(),
+            None => context.calls.answer(number, &recorded, &talk, &ask).await?.0,
+        };
         pending = trial.answer(lane, answer);
     }
     talk.end().await;

@@ -145,7 +145,7 @@ fn done(linked: &Arc<Linked>, logged: &Logged, (depth, cause): (Depth, Cause)) -
 /// Whether nothing of it fails or is missing, and each value is one that passes: then nobody asks why.
 fn is_plain(program: &Program, close: &Close) -> bool {
     let plain = |score: &aigo_log::Score| match score.pass {
-        Some(true) => program.scorer(&score.scorer).zip(score.value.as_ref()).is_none_or(|(scorer, value)| {
+        Some(true) => program.scorer(&score.scorer).zip(score.value.as_ref()).is_some_and(|(scorer, value)| {
             // A share passes where all that it is of do.
             let is_share = score.turn.is_none() && scorer.over.is_some_and(Reducer::is_share);
             is_share || scorer.scale.number_of_reduced(value).is_some_and(|number| number >= scorer.pass)

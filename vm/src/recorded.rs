@@ -47,6 +47,11 @@ impl Recorded {
         Found::Other { recorded: recorded.clone(), asked }
     }
 
+    /// The answer at an ask's place, whatever was asked there.
+    pub(crate) fn at(&self, ask: &Ask) -> Option<&Answer> {
+        self.answers.get(&ask.position).map(|(_, answer)| answer)
+    }
+
     /// Looks an ask up in the earlier run; none where there is none, or none of its answers will do.
     pub(crate) fn held(&self, ask: &Ask) -> Option<&Held> {
         self.reusable.as_ref().and_then(|reusable| reusable.find(ask).ok())

@@ -37,9 +37,18 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Stops, unless it has been stopped before.
+    /// Stops, unless it has been stopped before. That the samples are not those of the run weighs more than what a user or a
+    /// limit has asked for.
     pub fn stop(&self, reason: StopReason) {
-        self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        let mut known = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_asked_for = |known: &StopReason| {
+            use StopReason::{Endpoint, Interrupted, Limit, Terminated};
+            matches!(known, Interrupted | Terminated | Limit(_) | Endpoint(_))
+        };
+        if known.is_none() || (matches!(reason, StopReason::Samples(_)) && known.as_ref().is_some_and(is_asked_for)) {
+            *known = Some(reason);
+        }
+        drop(known);
         self.stopped.store(true, Ordering::Release);
         self.told.notify_waiters();
     }

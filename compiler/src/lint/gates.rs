@@ -219,7 +219,7 @@ pub(super) fn never_decided(linted: &Linted<'_>, found: &mut Diagnostics) {
             continue;
         }
         let have = if epochs == 1 { most.to_string() } else { format!("{samples} times {epochs} epochs") };
-        let message = format!("this gate needs {needed} conversations, and there are {have}: it can only be undecided");
+        let message = format!("this gate needs {needed} conversations, and there are {have}: it decides nothing");
         let least = if gate.tags.is_some() || gate.by.is_some() { 1 } else { most };
         let help = format!("have more samples, or say with `{{gate: …, min_n: {least}}}` that so few are enough");
         found.push(catalog::NEVER_DECIDED.at(span, message).help(help));

@@ -417,11 +417,15 @@ pub(super) fn nobody_is_tested(linted: &Linted<'_>, found: &mut Diagnostics) {
     }
     if linted.profile.transcripts().0 && !linted.profile.is_spoken {
         let Some(span) = linted.task().dataset_span else { return };
-        let others: Vec<String> =
-            linted.profile.others.iter().take(MOST_OTHERS).map(|name| format!("`{}`", excerpt(name, 40))).collect();
-        let others = if others.is_empty() { "nobody does".to_owned() } else { format!("only {}", others.join(", ")) };
-        let message =
-            format!("the assistant says nothing in any recording, {others}: each scorer gives its worst value");
+        let others = linted.profile.others.iter().filter(|name| ***name != *ASSISTANT);
+        let others: Vec<String> = others.take(MOST_OTHERS).map(|name| format!("`{}`", excerpt(name, 40))).collect();
+        let others = if others.is_empty() {
+            "nobody else does".to_owned()
+        } else {
+            format!("there speak {}", others.join(", "))
+        };
+        let what = if linted.profile.others.contains(ASSISTANT) { "says nothing to a `user`" } else { "says nothing" };
+        let message = format!("the assistant {what} in any recording, {others}: each scorer gives its worst value");
         let help =
             "name who is tested `assistant`, and who talks to it `user`, as `author` or `role` of their messages";
         found.push(catalog::NOBODY_IS_TESTED.at(span, message).help(help));

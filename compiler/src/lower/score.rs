@@ -56,7 +56,8 @@ pub(super) fn without_graph(scorer: &Scorer) -> program::Scorer {
         turns: match &scorer.method {
             // Whether there was an answer is asked of all turns.
             Method::Check(check) if !is_whole(&check.test) && check.test != Test::NoReply => match check.turns {
-                Turns::Range(range) => Some(range),
+                // Whether it applies at all, and what it voids where it fails, is for its graph to say.
+                Turns::Range(range) if scorer.when.is_none() && scorer.voids.is_none() => Some(range),
                 _ => None,
             },
             _ => None,

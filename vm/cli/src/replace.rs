@@ -67,21 +67,30 @@ impl Fresh {
     /// Begins one. The log of a run and a file of YAML are not written over: that is a slip, and nothing brings them back.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let refused = |why: &str| Err(io::Error::other(format!("{why}, and is not written over")));
-        let is_log = path.file_name().is_some_and(|name| LOGS.iter().any(|log| name == *log));
+        // A link is followed.
         let is_there = path.is_file();
+        let path = if is_there { fs::canonicalize(path)? } else { path.to_owned() };
+        let is_log = path.file_name().is_some_and(|name| LOGS.iter().any(|log| name == *log));
         if is_there && is_log && path.with_file_name("LOCK").exists() {
             return refused("it is the log of a run");
         }
         if is_there && path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
             return refused("it looks like a task");
         }
-        // A link is followed.
-        let path = if is_there { fs::canonicalize(path)? } else { path.to_owned() };
+        if is_there && fs::metadata(&path)?.permissions().readonly() {
+            return refused("it is read-only");
+        }
         let (temporary, file) = if path.exists() && !is_there {
             (None, OpenOptions::new().write(true).open(&path)?)
         } else {
-            let (temporary, file) = beside(&path)?;
-            (Some(temporary), file)
+            match beside(&path) {
+                Ok((temporary, file)) => (Some(temporary), file),
+                // A file may be writable in a folder that is not.
+                Err(error) if is_there && error.kind() == io::ErrorKind::PermissionDenied => {
+                    (None, OpenOptions::new().write(true).truncate(true).open(&path)?)
+                }
+                Err(error) => return Err(error),
+            }
         };
         Ok(Self { path, temporary, file: BufWriter::with_capacity(1 << 16, file) })
     }
@@ -89,13 +98,15 @@ impl Fresh {
     /// Puts it in its place.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
-        let Some(temporary) = self.temporary.take() else { return Ok(()) };
-        if let Ok(before) = fs::metadata(&self.path) {
-            self.file.get_ref().set_permissions(before.permissions())?;
+        if let Some(temporary) = &self.temporary {
+            if let Ok(before) = fs::metadata(&self.path) {
+                self.file.get_ref().set_permissions(before.permissions())?;
+            }
+            self.file.get_ref().sync_all()?;
+            fs::rename(temporary, &self.path)?;
         }
-        fs::rename(&temporary, &self.path).inspect_err(|_| {
-            let _ = fs::remove_file(&temporary);
-        })
+        self.temporary = None;
+        Ok(())
     }
 
     /// A whole file of this text.

@@ -110,5 +110,5 @@ fn harmless(json: &str) -> String {
 
 /// `1 error`, `2 errors`.
 pub(crate) fn plural(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+    aigo_ir::bounds::plural(n as u64, word)
 }

@@ -216,6 +216,7 @@ impl LogError {
     pub(crate) fn at_the_beginning(self) -> Self {
         match self {
             Self::Io { log, doing, source } => Self::NotBegun { log, doing, source },
+            Self::Full { log, source } => Self::NotBegun { log, doing: "writing", source },
             other => other,
         }
     }

@@ -112,7 +112,8 @@ impl Journal {
         let name = folder.log().display().to_string();
         let storage = FileStorage::new(folder.create_log().map_err(LogError::at_the_beginning)?);
         let begun = Begun { last: 0, marked: 0, sites: header.sites.clone() };
-        Self::start(&name, Box::new(storage), Some(folder.into_lock()), durability, begun, &first)
+        let started = Self::start(&name, Box::new(storage), Some(folder.into_lock()), durability, begun, &first);
+        started.map_err(LogError::at_the_beginning)
     }
 
     /// Goes on with a run: cuts off a torn end and keeps it aside, refuses damage. `aigo` is the version that goes on.

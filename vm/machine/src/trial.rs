@@ -122,14 +122,19 @@ impl Trial {
         known: impl Fn(&Ask) -> Option<Answer>,
     ) -> (Self, Vec<Pending>) {
         let (mut trial, mut asks) = Self::start(linked, sample);
-        while let Some(around) = &trial.around {
-            if around.when == When::After {
-                return (trial, asks);
+        // As far as it has come, so that what takes it down reads what it would have read.
+        while let Some(at) = asks.iter().position(|pending| known(&pending.ask).is_some()) {
+            let Pending { lane, ask } = asks.swap_remove(at);
+            if let Some(answer) = known(&ask) {
+                asks.extend(trial.answer(lane, answer));
             }
-            let Some(Pending { lane, ask }) = asks.pop() else { break };
-            let Some(answer) = known(&ask) else { break };
-            asks = trial.answer(lane, answer);
         }
+        let is_taken_down = trial.around.as_ref().is_some_and(|around| around.when == When::After);
+        if is_taken_down || trial.ending.is_some() {
+            asks.retain(|pending| trial.around.as_ref().is_some_and(|around| around.lane == pending.lane));
+            return (trial, asks);
+        }
+        trial.conversation = trial.so_far();
         trial.lanes.clear();
         trial.around = None;
         asks.clear();

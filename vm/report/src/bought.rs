@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aigo_ir::bounds::{dollars, grouped};
+use aigo_ir::bounds::{dollars, grouped, plural};
 use aigo_ir::program::{PER_USD, Player, Program};
 use aigo_ir::value::Value;
 
@@ -156,6 +156,7 @@ impl Bought {
         Value::map([
             ("faults", count(self.faults)),
             ("reused", count(self.reused)),
+            ("unpriced", count(self.unpriced)),
             ("input", told(self.input)),
             ("output", told(self.output)),
             ("cached", told(self.cached)),
@@ -190,11 +191,12 @@ pub(crate) fn lines(calls: &[(Arc<str>, Bought)]) -> Vec<(&'static str, Vec<Stri
     });
     let mut costs = of(&|bought| match (bought.cost_usd().map(dollars), bought.unpriced) {
         (cost, 0) => cost,
-        (Some(cost), n) => Some(format!("{cost} without {n} answers that nobody counted")),
+        (Some(cost), n) => Some(format!("{cost} without {} that nobody counted", plural(n, "answer"))),
         (None, _) => Some("unknown, since nobody counted".to_owned()),
     });
     if costs.len() > 1 {
-        costs.extend(cost_usd(calls).map(|all| format!("in all {}", dollars(all))));
+        let least = if calls.iter().any(|(_, bought)| bought.unpriced > 0) { "at least " } else { "" };
+        costs.extend(cost_usd(calls).map(|all| format!("in all {least}{}", dollars(all))));
     }
     let times =
         of(&|bought| Some(format!("{}, 95% within {}", time(bought.within_ms(50)?), time(bought.within_ms(95)?))));

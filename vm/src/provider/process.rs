@@ -45,13 +45,13 @@ pub(super) struct Process {
 /// A process group of ours. Whatever is left of it is killed when it is dropped.
 struct Group(Option<u32>);
 
-/// The groups that there are, for an end that drops nothing.
-static GROUPS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// The groups that there are, for an end that drops nothing; none where that end has come.
+static GROUPS: Mutex<Option<BTreeSet<u32>>> = Mutex::new(Some(BTreeSet::new()));
 
-/// Kills whatever is left of all programs that were started, where the process is about to end at once.
+/// Kills whatever is left of all programs that were started, where the process is about to end at once. None is started after.
 pub fn end_programs() {
-    let groups = std::mem::take(&mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner));
-    for id in groups {
+    let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    for id in groups.unwrap_or_default() {
         drop(Group(Some(id)));
     }
 }
@@ -60,8 +60,15 @@ impl Start {
     /// Starts the program.
     pub(super) fn process(&self) -> Result<Process, Fault> {
         let mut command = self.command();
+        // Held from before the start to after it, so that none begins behind the back of who ends them all.
+        let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = groups.as_mut() else {
+            return Err(Fault::new(Class::Config, "aigo is about to end, and starts no program"));
+        };
         let mut child = command.spawn().map_err(|error| self.not_started(&error))?;
-        let group = Group::of(child.id());
+        known.extend(child.id());
+        let group = Group(child.id());
+        drop(groups);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Fault::new(Class::Config, "a program was started without its pipes"));
@@ -112,7 +119,8 @@ impl Process {
     pub(super) async fn exchange(&mut self, line: &str) -> Result<Vec<u8>, NoLine> {
         let text = format!("{line}\n");
         let (stdin, stdout, child) = (&mut self.stdin, &mut self.stdout, &mut self.child);
-        // A line too many would be the answer to this question, and each answer that of the question before.
+        // A line too many would be the answer to this question, and each answer that of the question before. One that comes
+        // later than the question cannot be told from an answer.
         tokio::task::yield_now().await;
         if let Ok(Ok(waiting @ [_, ..])) = timeout(Duration::ZERO, stdout.fill_buf()).await {
             return Err(NoLine::Unasked(aigo_ir::text::excerpt(&String::from_utf8_lossy(waiting), 120)));
@@ -139,9 +147,14 @@ impl Process {
         };
         let line = tokio::select! {
             biased;
-            line = said => line?,
-            () = ended => return Err(NoLine::Ended),
+            line = said => line,
+            () = ended => Err(NoLine::Ended),
         };
+        if child.id().is_none() {
+            // It has been waited for: its number is free for others from now on.
+            self.group.kill().await;
+        }
+        let line = line?;
         self.has_answered = true;
         Ok(line)
     }
@@ -156,15 +169,24 @@ impl Process {
             let _ = stdin.shutdown().await;
             drop(stdin);
         };
-        let read = async {
-            let mut bytes = Vec::new();
-            match stdout.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).await {
-                Ok(n) if n > MOST_BYTES => Err(NoLine::TooLong),
-                Ok(_) => Ok(bytes),
-                Err(_) => Err(NoLine::Ended),
-            }
+        let mut bytes = Vec::new();
+        let mut limited = stdout.take(MOST_BYTES as u64 + 1);
+        let read = async { tokio::join!(write, limited.read_to_end(&mut bytes)).1 };
+        // What it has started may hold its output open for ever.
+        let gone = async {
+            let _ = child.wait().await;
+            tokio::time::sleep(LAST_WORDS).await;
         };
-        let ((), bytes) = tokio::join!(write, read);
+        let read = tokio::select! {
+            biased;
+            read = read => read,
+            () = gone => Ok(0),
+        };
+        let bytes = match read {
+            Ok(_) if bytes.len() > MOST_BYTES => Err(NoLine::TooLong),
+            Ok(_) => Ok(bytes),
+            Err(_) => Err(NoLine::Ended),
+        };
         // One that says too much is not waited for; and what a program has started must not outlive it.
         let status = if bytes.is_err() {
             group.kill().await;
@@ -223,15 +245,13 @@ async fn keep_end(mut stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<Vec<u8>>>)
 }
 
 impl Group {
-    fn of(id: Option<u32>) -> Self {
-        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).extend(id);
-        Self(id)
-    }
-
     /// Its number, for the last time.
+    #[cfg(unix)]
     fn take(&mut self) -> Option<u32> {
         let id = self.0.take()?;
-        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if let Some(groups) = GROUPS.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            groups.remove(&id);
+        }
         Some(id)
     }
 

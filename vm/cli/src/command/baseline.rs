@@ -58,6 +58,9 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     match fs::read(path) {
         Ok(before) if before == text.as_bytes() => Ok(()),
         Ok(before) => replace::replace(path, &before, text.as_bytes()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: it cannot be read, and is not written over: {error}", read::shown(path)))
+        }
         Err(_) => replace::Fresh::write_all(path, text)
             .map_err(|error| format!("{}: it cannot be written: {error}", read::shown(path))),
     }

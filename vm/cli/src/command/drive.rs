@@ -121,7 +121,8 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving
         _ => exit::of_results(summary.exit),
     };
     let digest = finished.digest.to_string();
-    report(&summary, id, &digest, i32::from(code), driving.format);
+    let strict = strict(&summary, code, driving);
+    report(&summary, id, &digest, i32::from(strict), driving.format);
     match &finished.stopped {
         None => {}
         Some(StopReason::Interrupted) => out::note("stopped by the user"),
@@ -160,7 +161,7 @@ fn tell(finished: &Finished, journal: &Journal, id: &str, folder: &Path, driving
     {
         return fail(&error);
     }
-    let code = strict(&summary, code, driving);
+    let code = strict;
     if driving.reports.is_empty() {
         return code;
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aigo_compiler::select::{Chosen, Seen, Selecting};
+use aigo_ir::bounds::plural;
 use aigo_ir::program::Program;
 use aigo_log::{Digest, Journal, Log, Run};
 use aigo_machine::Linked;
@@ -101,7 +102,9 @@ fn conversations(parent: &Parent, chosen: &Chosen, is_all: bool) -> u64 {
     let begun = parent.samples().count() as u64;
     let never = parent.log().header().trials.unwrap_or_default().saturating_sub(begun);
     if is_all && never > 0 {
-        out::note(&format!("{never} conversations never began in the run, and stay open"));
+        let run = &parent.log().header().id;
+        let what = plural(never, "conversation");
+        out::note(&format!("{what} never began in {run}: go on with it first, or they stay open in this one as well"));
     }
     let taken = parent.samples().filter(|(key, _)| chosen.has(key)).count() as u64;
     if is_all { taken + never } else { taken }
