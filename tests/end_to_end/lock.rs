@@ -190,3 +190,15 @@ fn an_allowance_of_having_no_lock_is_none_too_many_beside_one() {
         assert_eq!(ran.code, 0, "{locked}: {ran:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_task_whose_name_is_no_text_is_told_and_nothing_is_said_to_be_pinned() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = crate::harness::folder("lock_no_text");
+    let text = "aigo: 1\nname: t\nmodels: {assistant: {scripted: [Hi.]}}\ndataset: {samples: [{id: a}]}\n\
+                solvers: [{user: Hello}, generate]\nscorers: [{name: s, check: {contains: Hi}}]\n";
+    std::fs::write(folder.join(std::ffi::OsStr::from_bytes(b"b\xff.yaml")), text).unwrap();
+    let ran = crate::harness::run(&folder, &["lock", "."]);
+    assert!(ran.code == 2 && ran.err.contains("not UTF-8") && !ran.out.contains("pinned"), "{}{}", ran.out, ran.err);
+}

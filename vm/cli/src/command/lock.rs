@@ -88,6 +88,11 @@ impl Writing {
             Err(why) => return self.fault(why),
         };
         let name = path.display().to_string();
+        if path.to_str().is_none() {
+            // A lock is text, and names its tasks.
+            return self
+                .fault(format!("{}: its name is not UTF-8, so no lock can name it: rename it", read::shown(path)));
+        }
         match compiled.program {
             Some((program, dataset)) => {
                 let lock = Lock::of(&program, &dataset);
