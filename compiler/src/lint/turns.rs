@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use aigo_ir::bounds::plural;
 use aigo_ir::diagnostic::Diagnostics;
 use aigo_ir::expr::{Comparison, Expr, Kind};
 use aigo_ir::gate::holds;
@@ -352,7 +353,7 @@ pub(super) fn short_conversations(linted: &Linted<'_>, found: &mut Diagnostics) 
         if !words::is_of_memory(&scorer.name.value) && !own.into_iter().any(|leaf| words::is_of_memory(&leaf.text)) {
             continue;
         }
-        let turns = if longest == 1 { "1 turn".to_owned() } else { format!("{longest} turns") };
+        let turns = plural(longest, "turn");
         let message = format!(
             "`{}` asks whether something is kept in mind, and no conversation has more than {turns}",
             scorer.name.value
@@ -442,7 +443,7 @@ pub(super) fn turns_out_of_reach(linted: &Linted<'_>, found: &mut Diagnostics) {
         let ast::Method::Check(check) = &scorer.method else { continue };
         let Turns::Range(range) = check.turns else { continue };
         let Some(least) = range.least.filter(|least| u64::from(*least) > longest) else { continue };
-        let turns = if longest == 1 { "1 turn".to_owned() } else { format!("{longest} turns") };
+        let turns = plural(longest, "turn");
         let name = &scorer.name.value;
         let message =
             format!("no conversation has more than {turns}: `{name}` looks from turn {least} on, and never applies");

@@ -8,7 +8,7 @@ pub(super) use judges::ATTEMPTS;
 
 use std::sync::Arc;
 
-use aigo_ir::check::Test;
+use aigo_ir::check::{Between, Test};
 use aigo_ir::expr::{Comparison, Expr, Function, Kind};
 use aigo_ir::graph::Graph;
 use aigo_ir::node::{Ending, MOST_PASSES, Node, Port, Unit};
@@ -53,19 +53,21 @@ pub(super) fn without_graph(scorer: &Scorer) -> program::Scorer {
         evidence,
         skips: matches!(&scorer.method, Method::Judge(judge) if judge.skip.is_some()),
         at: scorer.at.clone(),
-        turns: match &scorer.method {
-            // Whether there was an answer is asked of all turns.
-            Method::Check(check) if !is_whole(&check.test) && check.test != Test::NoReply => match check.turns {
-                // Whether it applies at all, and what it voids where it fails, is for its graph to say.
-                Turns::Range(range) if scorer.when.is_none() && scorer.voids.is_none() => Some(range),
-                _ => None,
-            },
-            _ => None,
-        },
+        turns: turns(scorer),
         completion: scorer.completion,
         tags: scorer.tags.clone(),
         graph: None,
     }
+}
+
+/// The turns without which a scorer does not apply.
+fn turns(scorer: &Scorer) -> Option<Between> {
+    let Method::Check(check) = &scorer.method else { return None };
+    let Check { test, turns: Turns::Range(range), .. } = &**check else { return None };
+    // Whether there was an answer is asked of all turns. Whether it applies at all, and what it voids where it fails, is for its
+    // graph to say.
+    let is_for_its_graph = scorer.when.is_some() || scorer.voids.is_some();
+    (!is_whole(test) && *test != Test::NoReply && !is_for_its_graph).then_some(*range)
 }
 
 /// The least number that passes.

@@ -55,6 +55,17 @@ fn beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
     }
 }
 
+/// Puts a text in the place of a file: whoever reads meanwhile has the old one or the new one, whole.
+pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
+    let (temporary, mut file) = beside(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let moved = written.and_then(|()| fs::rename(&temporary, path));
+    if moved.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    moved
+}
+
 /// A file that a command writes: it takes the place of what was there when it is whole, and nothing is left of one that is not.
 pub(crate) struct Fresh {
     path: PathBuf,

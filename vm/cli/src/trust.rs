@@ -1,7 +1,6 @@
 //! Whether the commands of a task may run: they do what they like on this machine, so whoever runs the task says so once.
 //! What was allowed is remembered by the task's folder and by what its commands are: others are asked for anew.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use aigo_machine::Linked;
 use aigo_vm::{Players, error};
 
 use crate::task::Task;
-use crate::{exit, out, read, show};
+use crate::{exit, out, read, replace, show};
 
 /// A list of trusted folders is not longer.
 const MOST: usize = 1 << 20;
@@ -127,9 +126,5 @@ fn remember(list: &Path, known: &str, line: &str) -> std::io::Result<()> {
     }
     text.push_str(line);
     text.push('\n');
-    let aside = list.with_extension(std::process::id().to_string());
-    let mut file = std::fs::File::create(&aside)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&aside, list)
+    replace::put(list, &text)
 }

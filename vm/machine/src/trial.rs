@@ -123,14 +123,13 @@ impl Trial {
     ) -> (Self, Vec<Pending>) {
         let (mut trial, mut asks) = Self::start(linked, sample);
         // As far as it has come, so that what takes it down reads what it would have read.
-        while let Some(at) = asks.iter().position(|pending| known(&pending.ask).is_some()) {
-            let Pending { lane, ask } = asks.swap_remove(at);
-            if let Some(answer) = known(&ask) {
-                asks.extend(trial.answer(lane, answer));
-            }
+        let next = |asks: &[Pending]| asks.iter().enumerate().find_map(|(at, asked)| Some((at, known(&asked.ask)?)));
+        while let Some((at, answer)) = next(&asks) {
+            let lane = asks.swap_remove(at).lane;
+            asks.extend(trial.answer(lane, answer));
         }
-        let is_taken_down = trial.around.as_ref().is_some_and(|around| around.when == When::After);
-        if is_taken_down || trial.ending.is_some() {
+        // A conversation that is over is being taken down already.
+        if trial.ending.is_some() {
             asks.retain(|pending| trial.around.as_ref().is_some_and(|around| around.lane == pending.lane));
             return (trial, asks);
         }

@@ -140,15 +140,10 @@ impl Process {
             }
         };
         let said = async { tokio::join!(write, read).1 };
-        // What it has started may hold its output open for ever.
-        let ended = async {
-            let _ = child.wait().await;
-            tokio::time::sleep(LAST_WORDS).await;
-        };
         let line = tokio::select! {
             biased;
             line = said => line,
-            () = ended => Err(NoLine::Ended),
+            () = gone(child) => Err(NoLine::Ended),
         };
         if child.id().is_none() {
             // It has been waited for: its number is free for others from now on.
@@ -172,15 +167,10 @@ impl Process {
         let mut bytes = Vec::new();
         let mut limited = stdout.take(MOST_BYTES as u64 + 1);
         let read = async { tokio::join!(write, limited.read_to_end(&mut bytes)).1 };
-        // What it has started may hold its output open for ever.
-        let gone = async {
-            let _ = child.wait().await;
-            tokio::time::sleep(LAST_WORDS).await;
-        };
         let read = tokio::select! {
             biased;
             read = read => read,
-            () = gone => Ok(0),
+            () = gone(&mut child) => Ok(0),
         };
         let bytes = match read {
             Ok(_) if bytes.len() > MOST_BYTES => Err(NoLine::TooLong),
@@ -217,6 +207,13 @@ impl Process {
         };
         ended(&status.map_or_else(|error| error.to_string(), |status| status.to_string()), &self.errors)
     }
+}
+
+/// Waits until a program has ended, and its last words have had time to come: what it has started may hold its output open for
+/// ever.
+async fn gone(child: &mut Child) {
+    let _ = child.wait().await;
+    tokio::time::sleep(LAST_WORDS).await;
 }
 
 /// How a program ended, with the end of what it said of itself.

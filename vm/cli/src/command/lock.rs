@@ -1,8 +1,8 @@
 //! `aigo lock`: pins what makes scores comparable, in the file beside each task.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use aigo_compiler::Session;
@@ -15,7 +15,7 @@ use crate::args::{CheckArgs, Color, Findings, LockArgs};
 use crate::command::check;
 use crate::read::{self, Unread};
 use crate::world::Folder;
-use crate::{exit, find, out, peek, show, task};
+use crate::{exit, find, out, peek, replace, show, task};
 
 pub(crate) fn lock(args: &LockArgs) -> u8 {
     if args.check {
@@ -138,7 +138,7 @@ impl Writing {
         }
         let text = file.print();
         if before.as_deref() != Some(text.as_bytes())
-            && let Err(error) = replace(&path, &text)
+            && let Err(error) = write(&path, &text)
         {
             return self.fault(format!("{}: it cannot be written: {error}", read::shown(&path)));
         }
@@ -184,18 +184,7 @@ impl Writing {
     }
 }
 
-/// Puts a text in the place of a file: whoever reads meanwhile has the old one or the new one, whole.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays, and the file that it leads to is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let aside = path.with_file_name(format!(".{LOCK_FILE}.{}", std::process::id()));
-    let written = OpenOptions::new().write(true).create(true).truncate(true).open(&aside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    let moved = written.and_then(|()| fs::rename(&aside, &path));
-    if moved.is_err() {
-        let _ = fs::remove_file(&aside);
-    }
-    moved
+/// Writes a lock. A link stays, and the file that it leads to is replaced.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    replace::put(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), text)
 }

@@ -34,7 +34,7 @@ impl When {
 /// A call around the sample that waits for its answer.
 pub(super) struct Around {
     pub(super) lane: super::LaneId,
-    pub(super) when: When,
+    when: When,
     at: usize,
     pub(super) asked: Asked,
 }
